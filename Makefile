@@ -1,0 +1,56 @@
+# Everything starts here: `make demo`, `make test`, `make bench`. Needs Python >= 3.11, a C++20 compiler and the package index.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+NATIVE := $(wildcard native/*.cpp native/*.hpp) CMakeLists.txt pyproject.toml
+
+.PHONY: demo test check-style unit bench fuzz sanitize stubs format clean
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+
+# The build tools live in the environment (no build isolation), so that a rebuild after an edit takes seconds.
+$(VENV)/.built: $(NATIVE) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --group dev
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable .
+	@touch $@
+
+demo: $(VENV)/.built
+	$(BIN)/schedlab run examples/demo.swf --cluster 64x4 --policy fcfs --policy easy --policy conservative \
+	  --policy easy:order=sjf,place=best-fit --out demo-results --force
+	@echo "Next: $(BIN)/schedlab compare demo-results/*   $(BIN)/schedlab check demo-results/easy   $(BIN)/schedlab --help"
+
+test: $(VENV)/.built check-style unit
+
+check-style: $(VENV)/.built
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror native/*.cpp native/*.hpp
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+unit: $(VENV)/.built
+	$(BIN)/python -m pytest -n auto
+
+bench: $(VENV)/.built
+	$(BIN)/python -m benchmarks
+
+fuzz: $(VENV)/.built
+	$(BIN)/python tests/fuzz_swf.py --seconds 300
+
+# The core once more, with address and undefined-behaviour sanitizers, under the tests that exercise it.
+sanitize: $(VENV)/.built
+	tests/sanitize.sh $(BIN)/python
+
+stubs: $(VENV)/.built
+	$(BIN)/python -m nanobind.stubgen -m schedlab._core -o src/schedlab/_core.pyi
+	$(BIN)/ruff format --quiet src/schedlab/_core.pyi
+
+format: $(VENV)/.built
+	$(BIN)/ruff check --fix --quiet . || true
+	$(BIN)/ruff format --quiet .
+	$(BIN)/clang-format -i native/*.cpp native/*.hpp
+
+clean:
+	rm -rf build $(VENV) .bench-venv demo-results

@@ -1,0 +1,13 @@
+// The Python face of the native core: binds and nothing more.
+#include <nanobind/nanobind.h>
+
+namespace nb = nanobind;
+
+void bind_engine(nb::module_& module);
+void bind_swf(nb::module_& module);
+
+NB_MODULE(_core, module) {
+  module.doc() = "schedlab's native core";
+  bind_engine(module);
+  bind_swf(module);
+}

@@ -1,0 +1,254 @@
+// EASY backfilling (Lifka 1995): the first job that does not fit gets a reservation, later jobs may pass it if they do
+// not delay it: they end before its shadow time, or use only what it leaves over then (not in easy-strict).
+#include "policies.hpp"
+#include "queue_policy.hpp"
+
+namespace schedlab {
+
+namespace {
+
+// The head's reservation, and what may be taken from beside it.
+class Guard {
+ public:
+  Time shadow() const { return shadow_; }
+
+  void reserve(const View& view, Slot head) {
+    head_ = head;
+    const Job& job = view.job(head);
+    counted_ = job.shape->countable;
+    shadow_ = kNever;
+    if (counted_)
+      reserve_by_count(view, job);
+    else
+      reserve_by_nodes(view, job);
+  }
+
+  // Would the head still fit at the shadow time if these cores were still in use then?
+  bool spares(Amount cores) const { return cores <= extra_; }
+  void use(Amount cores) { extra_ -= cores; }
+  bool counted() const { return counted_; }
+
+  // The same with a job on these nodes; if so, it is noted as being there.
+  bool admits(const View& view, const Job& job, const Shares& shares) {
+    if (shadow_ == kNever) return true;
+    if (counted_) {
+      Amount cores = 0;
+      for (const Share& share : shares)
+        cores += job.shape->exclusive ? view.machine().total(share.node, 0) : share.chunks * job.shape->cores;
+      if (!spares(cores)) return false;
+      use(cores);
+      return true;
+    }
+    const Job& head = view.job(head_);
+    const Amount before = capacity_of(view, head, shares);
+    view.machine().apply(at_shadow_, *job.shape, shares, -1);
+    const Amount capacity = capacity_ - before + capacity_of(view, head, shares);
+    if (capacity >= head.count && head_fits(view, head)) {
+      capacity_ = capacity;
+      return true;
+    }
+    view.machine().apply(at_shadow_, *job.shape, shares, +1);
+    return false;
+  }
+
+ private:
+  void reserve_by_count(const View& view, const Job& head) {
+    const EstimatedEnds& ends = view.estimated_ends();
+    Amount free = view.cluster().free_cores();
+    EstimatedEnds::Position p;
+    while (!ends.at_end(p)) {
+      if (p.index == 0 && free + ends.summary(p.block).cores < head.count) {
+        free += ends.summary(p.block).cores;
+        p = ends.skip_block(p);
+        continue;
+      }
+      free += ends[p].cores;
+      if (free >= head.count) break;
+      p = ends.next(p);
+    }
+    if (ends.at_end(p)) return;
+    shadow_ = ends[p].end;
+    for (p = ends.next(p); !ends.at_end(p) && ends[p].end == shadow_; p = ends.next(p)) free += ends[p].cores;
+    extra_ = free - head.count;
+  }
+
+  void reserve_by_nodes(const View& view, const Job& head) {
+    const Machine& machine = view.machine();
+    at_shadow_ = view.cluster().state();
+    capacity_ = 0;
+    for (const auto& [first, last] : head.shape->ranges)
+      for (int node = first; node < last; ++node) capacity_ += machine.capacity(at_shadow_, node, *head.shape);
+    const EstimatedEnds& ends = view.estimated_ends();
+    for (EstimatedEnds::Position p; !ends.at_end(p);) {
+      const Time end = ends[p].end;
+      for (; !ends.at_end(p) && ends[p].end == end; p = ends.next(p)) {
+        const Job& job = view.job(ends[p].slot);
+        const Amount before = capacity_of(view, head, job.shares);
+        machine.apply(at_shadow_, *job.shape, job.shares, +1);
+        capacity_ += capacity_of(view, head, job.shares) - before;
+      }
+      if (capacity_ >= head.count && head_fits(view, head)) {
+        shadow_ = end;
+        return;
+      }
+    }
+  }
+
+  // The head's capacity at the shadow time on the nodes of these shares.
+  Amount capacity_of(const View& view, const Job& head, const Shares& shares) const {
+    Amount sum = 0;
+    for (const Share& share : shares) {
+      const bool eligible = std::any_of(head.shape->ranges.begin(), head.shape->ranges.end(),
+                                        [&](const auto& r) { return share.node >= r.first && share.node < r.second; });
+      if (eligible) sum += view.machine().capacity(at_shadow_, share.node, *head.shape);
+    }
+    return sum;
+  }
+
+  // Capacity is all there is to it, unless the nodes have to be neighbours.
+  bool head_fits(const View& view, const Job& head) const {
+    if (view.placement().kind() != Placement::Kind::Contiguous) return true;
+    Shares shares;
+    return view.placement().place(view.machine(), at_shadow_, *head.shape, head.count, head.sequence, shares);
+  }
+
+  Slot head_ = kNoSlot;
+  Time shadow_ = kNever;
+  bool counted_ = true;
+  Amount extra_ = 0;     // counted: cores left over at the shadow time
+  NodeState at_shadow_;  // otherwise: the nodes then,
+  Amount capacity_ = 0;  // and how much of the head they can take
+};
+
+class Easy final : public QueuePolicy {
+ public:
+  Easy(const PolicyChoice& choice)
+      : QueuePolicy(choice.order),
+        scan_(choice.scan.value_or(choice.order)),
+        own_scan_(!(scan_ == choice.order)),
+        strict_(choice.backfill == "easy-strict"),
+        depth_(choice.depth) {}
+
+  bool needs_estimated_ends() const override { return true; }
+
+ protected:
+  bool dynamic() const override { return order_.dynamic() || scan_.dynamic(); }
+
+  void pass(View& view) override {
+    while (!queue_.empty() && start(view, queue_.front(), false)) {
+      const Waiting who = queue_.front();
+      queue_.erase(WaitingList::Position{});
+      if (own_scan_) scan_list_.erase(scan_entry(view, who.slot));
+    }
+    if (queue_.size() < 2 || view.cluster().free_cores() < least_cores()) {
+      reserved_ = false;  // nobody could use the head's reservation now: made when somebody can
+      return;
+    }
+    guard_.reserve(view, queue_.front().slot);
+    reserved_ = true;
+    backfill(view);
+  }
+
+  void arrivals(View& view, const std::vector<Waiting>& fresh) override {
+    if (depth_ >= 0) return pass(view);
+    const bool hopeless = std::all_of(fresh.begin(), fresh.end(),
+                                      [&](const Waiting& w) { return w.cores > view.cluster().free_cores(); });
+    if (hopeless) return;
+    if (!reserved_) guard_.reserve(view, queue_.front().slot), reserved_ = true;
+    std::vector<Waiting> candidates = fresh;
+    if (own_scan_) {
+      for (Waiting& w : candidates) w = scan_entry(view, w.slot);
+      std::sort(candidates.begin(), candidates.end(), [](const Waiting& a, const Waiting& b) { return a.before(b); });
+    }
+    for (const Waiting& who : candidates)
+      if (try_backfill(view, who.slot)) drop(view, who.slot);
+  }
+
+  void entered(View& view, Slot slot) override {
+    if (!own_scan_) return;
+    Job& job = view.annotate(slot);
+    job.scan_key = scan_.key(job, view.now());
+    scan_list_.insert(scan_entry(view, slot));
+  }
+  void left(View& view, Slot slot) override {
+    if (own_scan_) scan_list_.erase(scan_entry(view, slot));
+  }
+  void refresh(View& view) override {
+    QueuePolicy::refresh(view);
+    if (own_scan_) scan_list_.assign(sorted(view, scan_, &Job::scan_key));
+  }
+
+ private:
+  Waiting scan_entry(const View& view, Slot slot) const {
+    return waiting(view.job(slot), slot, view.job(slot).scan_key);
+  }
+
+  Amount least_cores() const {
+    Amount least = std::numeric_limits<Amount>::max();
+    for (std::size_t b = 0; b < queue_.block_count(); ++b) least = std::min(least, queue_.summary(b).cores);
+    return least;
+  }
+
+  void drop(View& view, Slot slot) {
+    queue_.erase(waiting(view.job(slot), slot, view.job(slot).key));
+    if (own_scan_) scan_list_.erase(scan_entry(view, slot));
+  }
+
+  // Goes through everybody but the head, stepping over blocks of jobs that are all too large.
+  void backfill(View& view) {
+    WaitingList& list = own_scan_ ? scan_list_ : queue_;
+    const Slot head = queue_.front().slot;
+    std::int64_t left = depth_ < 0 ? std::numeric_limits<std::int64_t>::max() : depth_;
+    for (WaitingList::Position p; !list.at_end(p) && left > 0;) {
+      const Amount free = view.cluster().free_cores();
+      if (p.index == 0 && depth_ < 0 && list.summary(p.block).cores > free) {
+        p = list.skip_block(p);
+        continue;
+      }
+      const Slot slot = list[p].slot;
+      if (slot == head) {
+        p = list.next(p);
+        continue;
+      }
+      --left;
+      if (list[p].cores <= free && try_backfill(view, slot)) {
+        if (own_scan_) queue_.erase(waiting(view.job(slot), slot, view.job(slot).key));
+        p = list.erase(p);
+      } else {
+        p = list.next(p);
+      }
+    }
+  }
+
+  bool try_backfill(View& view, Slot slot) {
+    const Job& job = view.job(slot);
+    const bool in_time = view.now() + job.estimate <= guard_.shadow();
+    if (!in_time && strict_) return false;
+    const bool by_count = guard_.counted() && job.shape->countable && !job.shape->exclusive;
+    if (by_count) {  // no need to choose nodes before we know
+      if (!in_time && !guard_.spares(job.cores)) return false;
+      if (!view.start(slot, job.key, true)) return false;
+      if (!in_time) guard_.use(job.cores);
+      return true;
+    }
+    Shares shares;
+    if (!view.place(slot, shares)) return false;
+    if (!in_time && !guard_.admits(view, job, shares)) return false;
+    view.start_on(slot, shares, job.key, true);
+    return true;
+  }
+
+  Order scan_;
+  bool own_scan_;
+  WaitingList scan_list_;  // the queue in scan order, where that is another order
+  bool strict_;
+  std::int64_t depth_;
+  Guard guard_;
+  bool reserved_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Decider> make_easy(const PolicyChoice& choice) { return std::make_unique<Easy>(choice); }
+
+}  // namespace schedlab

@@ -1,0 +1,447 @@
+#include "engine.hpp"
+
+#include <cstdio>
+
+namespace schedlab {
+
+Engine::Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> estimator, Options options, Host& host)
+    : machine_(std::move(machine)),
+      placement_(machine_.nodes() == 1 ? Placement("first-fit", 0) : placement),
+      estimator_(std::move(estimator)),
+      options_(options),
+      host_(host),
+      cluster_(machine_, placement_.index()),
+      now_(-kNever) {}
+
+void Engine::add_shape(Shape shape, Reason reason) {
+  if (reason == Reason::None)
+    machine_.prepare(shape, options_.exclusive, placement_.kind() == Placement::Kind::Contiguous);
+  shapes_.push_back(std::move(shape));
+  shape_reasons_.push_back(reason);
+}
+
+// ---- the loop ----
+
+void Engine::run(Decider& decider) {
+  track_ends_ = decider.needs_estimated_ends();
+  constexpr unsigned kTick = 4096;
+  for (unsigned rounds = 1;; ++rounds) {
+    const Time next = next_time();
+    if (next == kNever) break;
+    now_ = next;
+    if (options_.pass_per_event)
+      instant_by_event(decider);
+    else
+      instant(decider);
+    record();
+    if (rounds % kTick == 0) host_.tick(now_, ended_);
+  }
+  finish();
+}
+
+bool Engine::more_input() {
+  if (cursor_ == input_.size && !input_over_) {
+    cursor_ = 0;
+    input_over_ = !host_.refill(input_);
+    if (input_over_) input_.size = 0;
+  }
+  return cursor_ < input_.size;
+}
+
+Time Engine::next_time() {
+  Time next = more_input() ? input_.submit[cursor_] : kNever;
+  if (!running_.empty()) next = std::min(next, jobs_[running_.front()].end);
+  if (!timers_.empty()) next = std::min(next, timers_.top().time);
+  if (next < now_) throw std::invalid_argument("jobs must come in the order of their submission");
+  return next;
+}
+
+// One instant, one batch: completions, submissions, timers, then one pass.
+void Engine::instant(Decider& decider) {
+  while (!running_.empty() && jobs_[running_.front()].end <= now_) {
+    const Slot slot = running_.front();
+    heap_remove(0);
+    complete(slot);
+  }
+  while (more_input() && input_.submit[cursor_] <= now_) submit();
+  while (next_timer(now_, false)) {
+  }
+  ask(decider);
+}
+
+// A pass after every event; what ends as believed is free from the beginning of the instant.
+void Engine::instant_by_event(Decider& decider) {
+  ending_.clear();
+  while (!running_.empty() && jobs_[running_.front()].end <= now_) {
+    const Slot slot = running_.front();
+    heap_remove(0);
+    ending_.push_back(slot);
+    if (jobs_[slot].estimated_end <= now_) release(slot);
+  }
+  while (next_timer(now_, true)) {  // told at the next pass, no reason for one
+  }
+  while (more_input() && input_.submit[cursor_] <= now_) {
+    submit();
+    ask(decider);
+  }
+  for (const Slot slot : ending_) {
+    complete(slot);
+    ask(decider);
+  }
+  while (next_timer(now_, false)) ask(decider);
+}
+
+void Engine::ask(Decider& decider) {
+  if (!events_.empty()) decider.decide(view_, events_);
+  events_.clear();
+  free_slots_.insert(free_slots_.end(), gone_.begin(), gone_.end());
+  gone_.clear();
+  if (options_.validate) validate();
+}
+
+// Handles the next timer that is due, if any. Out-of-date ones are dropped on the way.
+bool Engine::next_timer(Time at_most, bool corrections_only) {
+  std::vector<Timer> kept;
+  bool handled = false;
+  while (!handled && !timers_.empty() && timers_.top().time <= at_most) {
+    const Timer timer = timers_.top();
+    timers_.pop();
+    if (corrections_only && timer.kind != TimerKind::Correct) {
+      kept.push_back(timer);
+      continue;
+    }
+    if (timer.kind == TimerKind::Wake) {
+      events_.push_back({Event::Kind::Woken, kNoSlot});
+      handled = true;
+      continue;
+    }
+    const Job& job = jobs_[timer.slot];
+    if (job.sequence != timer.sequence || job.state == State::Gone) continue;
+    if (timer.kind == TimerKind::Release) make_eligible(timer.slot), handled = true;
+    if (timer.kind == TimerKind::Cancel && (job.state == State::Waiting || job.state == State::Held))
+      cancel(timer.slot), handled = true;
+    if (timer.kind == TimerKind::Correct && job.state == State::Running && job.estimated_end == timer.time)
+      correct(timer.slot), handled = true;
+  }
+  for (const Timer& timer : kept) timers_.push(timer);
+  return handled;
+}
+
+void Engine::record() {
+  const auto running = static_cast<std::int32_t>(running_count_), queued = static_cast<std::int32_t>(waiting_count_);
+  if (timeline_.size() > 0) {
+    const std::size_t last = timeline_.size() - 1;
+    if (timeline_.running[last] == running && timeline_.queued[last] == queued &&
+        timeline_.used_cores[last] == running_cores_ && timeline_.queued_cores[last] == waiting_cores_)
+      return;
+    if (timeline_.time[last] == now_) {  // another round of the same instant
+      timeline_.running[last] = running, timeline_.queued[last] = queued;
+      timeline_.used_cores[last] = running_cores_, timeline_.queued_cores[last] = waiting_cores_;
+      return;
+    }
+    if (timeline_.size() >= JobRows::kFull) {
+      host_.take(std::move(timeline_));
+      timeline_ = {};
+    }
+  }
+  timeline_.time.push_back(now_);
+  timeline_.running.push_back(running), timeline_.queued.push_back(queued);
+  timeline_.used_cores.push_back(running_cores_), timeline_.queued_cores.push_back(waiting_cores_);
+}
+
+// Nothing will happen any more: who is still here, waits for ever.
+void Engine::finish() {
+  for (Slot slot = 0; slot < jobs_.size(); ++slot) {
+    const State state = jobs_[slot].state;
+    if (state == State::Waiting) dequeue(slot);
+    if (state == State::Waiting || state == State::Held) leave(slot, state, now_);
+  }
+  if (timeline_.size() > 0) record();
+  host_.tick(now_, ended_);
+  host_.take(std::move(rows_));
+  host_.take(std::move(timeline_));
+}
+
+// ---- a job's life ----
+
+void Engine::submit() {
+  Slot slot;
+  if (free_slots_.empty()) {
+    slot = static_cast<Slot>(jobs_.size());
+    jobs_.emplace_back();
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+  }
+  Job& job = jobs_[slot];
+  const std::size_t i = cursor_++;
+  job.sequence = next_sequence_++;
+  job.id = input_.id[i];
+  job.submit = job.eligible = input_.submit[i];
+  job.runtime = input_.runtime[i], job.limit = input_.limit[i];
+  job.request = input_.request[i];
+  job.shape = &shapes_[static_cast<std::size_t>(job.request)];
+  job.count = input_.count[i], job.cores = job.count * job.shape->cores;
+  job.user = input_.user[i], job.group = input_.group[i], job.queue = input_.queue[i];
+  job.partition = input_.partition[i], job.executable = input_.executable[i];
+  job.after = input_.after[i], job.think = input_.think[i];
+  job.start = std::numeric_limits<double>::quiet_NaN();
+  job.key = job.start;
+  job.backfilled = job.released = false;
+  job.corrections = 0;
+  job.shares.clear();
+  job.first_estimate = job.estimate = 0;
+  job.state = State::Held;
+  job.reason = shape_reasons_[static_cast<std::size_t>(job.request)];
+  if (options_.follow_dependencies) ends_by_id_.emplace(job.id, kNever);
+
+  if (job.reason == Reason::None && job.count > job.shape->largest) job.reason = Reason::TooLarge;
+  if (job.reason != Reason::None) {
+    leave(slot, State::Rejected, now_);
+    return;
+  }
+  job.first_estimate = estimator_->estimate(job);
+  if (!(job.first_estimate > 0)) job.first_estimate = 1;  // nobody can plan with a job that takes no time
+  job.estimate = job.first_estimate;
+  if (input_.cancel[i] < kNever) set_timer(std::max(input_.cancel[i], now_), TimerKind::Cancel, slot);
+  if (!hold(slot)) make_eligible(slot);
+}
+
+// Does it have to wait for another job's end? Then it is held until that and its think time have passed.
+bool Engine::hold(Slot slot) {
+  const Job& job = jobs_[slot];
+  if (!options_.follow_dependencies || job.after < 0 || job.after == job.id) return false;
+  const auto found = ends_by_id_.find(job.after);
+  if (found == ends_by_id_.end()) return false;
+  if (found->second == kNever) {
+    held_by_[job.after].emplace_back(slot, job.sequence);
+    return true;
+  }
+  const Time release = found->second + job.think;
+  if (release <= now_) return false;
+  set_timer(release, TimerKind::Release, slot);
+  return true;
+}
+
+void Engine::make_eligible(Slot slot) {
+  jobs_[slot].eligible = now_;
+  enqueue(slot);
+  events_.push_back({Event::Kind::Submitted, slot});
+}
+
+void Engine::enqueue(Slot slot) {
+  Job& job = jobs_[slot];
+  job.state = State::Waiting;
+  job.previous = waiting_last_;
+  job.next = kNoSlot;
+  (waiting_last_ == kNoSlot ? waiting_first_ : jobs_[waiting_last_].next) = slot;
+  waiting_last_ = slot;
+  ++waiting_count_, waiting_cores_ += job.cores;
+}
+
+void Engine::dequeue(Slot slot) {
+  const Job& job = jobs_[slot];
+  (job.previous == kNoSlot ? waiting_first_ : jobs_[job.previous].next) = job.next;
+  (job.next == kNoSlot ? waiting_last_ : jobs_[job.next].previous) = job.previous;
+  --waiting_count_, waiting_cores_ -= job.cores;
+}
+
+// The resources are taken (job.shares); now it runs.
+void Engine::begin(Slot slot, double priority, bool backfilled) {
+  Job& job = jobs_[slot];
+  dequeue(slot);
+  job.allocated_cores = cluster_.take(*job.shape, job.shares);
+  job.state = State::Running;
+  job.key = priority, job.backfilled = backfilled;
+  job.start = job.since = now_;
+  job.work = job.runtime, job.rate = 1;
+  job.start_order = starts_++;
+  job.released = false;
+  job.end = true_end(job);
+  job.estimated_end = now_ + job.estimate;
+  ++running_count_, running_cores_ += job.cores;
+  heap_push(slot);
+  if (track_ends_) estimated_ends_.insert({job.estimated_end, job.start_order, job.allocated_cores, slot});
+  if (job.estimated_end < job.end) set_timer(job.estimated_end, TimerKind::Correct, slot);
+}
+
+Time Engine::true_end(const Job& job) const {
+  const Time done = job.rate > 0 ? job.since + job.work / job.rate : kNever;
+  return options_.kill_at_limit ? std::min(done, job.start + job.limit) : done;
+}
+
+void Engine::release(Slot slot) {
+  Job& job = jobs_[slot];
+  cluster_.give_back(*job.shape, job.shares);
+  if (track_ends_) estimated_ends_.erase({job.estimated_end, job.start_order, 0, slot});
+  job.released = true;
+  ++changes_;
+}
+
+void Engine::complete(Slot slot) {
+  Job& job = jobs_[slot];
+  if (!job.released) release(slot);
+  --running_count_, running_cores_ -= job.cores;
+  estimator_->ended(job, now_ - job.start);
+  const bool killed = options_.kill_at_limit && job.since + job.work / job.rate > job.end;
+  leave(slot, killed ? State::Killed : State::Completed, now_);
+  events_.push_back({Event::Kind::Completed, slot});
+}
+
+void Engine::correct(Slot slot) {
+  Job& job = jobs_[slot];
+  if (track_ends_) estimated_ends_.erase({job.estimated_end, job.start_order, 0, slot});
+  job.estimate = estimator_->correct(job, now_ - job.start);
+  ++job.corrections;
+  job.estimated_end = job.start + job.estimate;
+  if (track_ends_) estimated_ends_.insert({job.estimated_end, job.start_order, job.allocated_cores, slot});
+  if (job.estimated_end < job.end) set_timer(job.estimated_end, TimerKind::Correct, slot);
+  ++changes_;
+  events_.push_back({Event::Kind::Corrected, slot});
+}
+
+void Engine::cancel(Slot slot) {
+  const bool waited = jobs_[slot].state == State::Waiting;
+  if (waited) {
+    dequeue(slot);
+    events_.push_back({Event::Kind::Cancelled, slot});
+  }
+  leave(slot, State::Cancelled, now_);
+}
+
+void Engine::leave(Slot slot, State state, Time end) {
+  Job& job = jobs_[slot];
+  job.state = State::Gone;
+  job.end = end;
+  rows_.sequence.push_back(job.sequence), rows_.id.push_back(job.id);
+  rows_.cores.push_back(job.cores), rows_.count.push_back(job.count), rows_.request.push_back(job.request);
+  rows_.user.push_back(job.user), rows_.group.push_back(job.group), rows_.queue.push_back(job.queue);
+  rows_.partition.push_back(job.partition), rows_.executable.push_back(job.executable);
+  rows_.after.push_back(job.after), rows_.think.push_back(job.think);
+  rows_.submit.push_back(job.submit), rows_.eligible.push_back(job.eligible);
+  rows_.start.push_back(job.start), rows_.end.push_back(end);
+  rows_.runtime.push_back(job.runtime), rows_.limit.push_back(job.limit), rows_.estimate.push_back(job.first_estimate);
+  const bool started = !std::isnan(job.start);
+  rows_.priority.push_back(started ? job.key : job.start);
+  rows_.state.push_back(static_cast<std::uint8_t>(state)),
+      rows_.reason.push_back(static_cast<std::uint8_t>(job.reason));
+  rows_.backfilled.push_back(started && job.backfilled);
+  if (started)
+    for (const Share& share : job.shares) {
+      rows_.alloc_node.push_back(share.node);
+      rows_.alloc_count.push_back(share.chunks);
+    }
+  rows_.alloc_offset.push_back(static_cast<std::int64_t>(rows_.alloc_node.size()));
+  ++ended_;
+  gone_.push_back(slot);
+  if (rows_.size() >= JobRows::kFull) {
+    host_.take(std::move(rows_));
+    rows_ = {};
+  }
+  if (options_.follow_dependencies) {
+    ends_by_id_[job.id] = end;
+    if (const auto held = held_by_.find(job.id); held != held_by_.end()) {
+      for (const auto& [next, sequence] : held->second)
+        if (jobs_[next].sequence == sequence && jobs_[next].state == State::Held)
+          set_timer(end + jobs_[next].think, TimerKind::Release, next);
+      held_by_.erase(held);
+    }
+  }
+}
+
+void Engine::set_timer(Time time, TimerKind kind, Slot slot) {
+  timers_.push({time, kind, timer_order_++, slot, slot == kNoSlot ? -1 : jobs_[slot].sequence});
+}
+
+void Engine::set_rate(Slot slot, double rate) {
+  Job& job = jobs_[slot];
+  if (job.state != State::Running || job.released) refuse("change the rate of", slot, "it is not running");
+  if (!(rate >= 0)) refuse("change the rate of", slot, "a rate cannot be negative");
+  job.work -= job.rate * (now_ - job.since);
+  job.since = now_, job.rate = rate;
+  job.end = std::max(true_end(job), now_);
+  heap_restore(job.heap_position);
+  if (job.estimated_end < job.end) set_timer(std::max(job.estimated_end, now_), TimerKind::Correct, slot);
+}
+
+void Engine::refuse(const char* what, Slot slot, const char* why) const {
+  char text[256];
+  std::snprintf(text, sizeof text, "cannot %s job %lld at %.15g s: %s", what, static_cast<long long>(jobs_[slot].id),
+                now_, why);
+  throw DecisionError(text);
+}
+
+// ---- the heap of running jobs ----
+
+bool Engine::ends_before(Slot a, Slot b) const {
+  const Job &x = jobs_[a], &y = jobs_[b];
+  return x.end != y.end ? x.end < y.end : x.start_order < y.start_order;
+}
+
+void Engine::heap_push(Slot slot) {
+  jobs_[slot].heap_position = running_.size();
+  running_.push_back(slot);
+  heap_restore(running_.size() - 1);
+}
+
+void Engine::heap_remove(std::size_t position) {
+  const Slot last = running_.back();
+  running_.pop_back();
+  if (position == running_.size()) return;
+  running_[position] = last;
+  jobs_[last].heap_position = position;
+  heap_restore(position);
+}
+
+void Engine::heap_restore(std::size_t i) {
+  const Slot slot = running_[i];
+  const auto put = [this](std::size_t at, Slot what) { running_[at] = what, jobs_[what].heap_position = at; };
+  for (; i > 0 && ends_before(slot, running_[(i - 1) / 2]); i = (i - 1) / 2) put(i, running_[(i - 1) / 2]);
+  for (std::size_t child = 2 * i + 1; child < running_.size(); child = 2 * i + 1) {
+    if (child + 1 < running_.size() && ends_before(running_[child + 1], running_[child])) ++child;
+    if (!ends_before(running_[child], slot)) break;
+    put(i, running_[child]);
+    i = child;
+  }
+  put(i, slot);
+}
+
+// ---- invariants ----
+
+void Engine::validate() const {
+  const auto require = [this](bool good, const char* what) {
+    if (!good) throw InvariantError(std::string(what) + " at " + std::to_string(now_) + " s");
+  };
+  NodeState fresh = machine_.empty();
+  std::int64_t running = 0, waiting = 0;
+  std::size_t tracked = 0;
+  for (const Job& job : jobs_) {
+    waiting += job.state == State::Waiting;
+    if (job.state != State::Running) continue;
+    ++running;
+    std::int64_t chunks = 0;
+    for (const Share& share : job.shares) chunks += share.chunks;
+    require(chunks == job.count, "a running job has not the chunks it asked for");
+    if (job.released) continue;
+    ++tracked;
+    machine_.apply(fresh, *job.shape, job.shares, -1);
+    require(job.end >= now_ && (job.estimated_end > now_ || job.end == now_ || job.estimated_end == now_),
+            "a running job should have ended");
+  }
+  require(fresh.free == cluster_.state().free && fresh.jobs == cluster_.state().jobs, "free resources do not add up");
+  Amount free_cores = 0;
+  for (int node = 0; node < machine_.nodes(); ++node)
+    for (int r = 0; r < machine_.resources(); ++r) {
+      const Amount free = fresh.free[static_cast<std::size_t>(node * machine_.resources() + r)];
+      require(free >= 0 && free <= machine_.total(node, r), "a node is over-full");
+      if (r == 0) free_cores += free;
+    }
+  require(free_cores == cluster_.free_cores(), "the number of free cores is wrong");
+  require(running == running_count_ && waiting == waiting_count_, "jobs are miscounted");
+  require(!track_ends_ || estimated_ends_.size() == tracked, "the estimated ends are not those of the running jobs");
+  std::size_t listed = 0;
+  for (Slot slot = waiting_first_; slot != kNoSlot; slot = jobs_[slot].next) ++listed;
+  require(static_cast<std::int64_t>(listed) == waiting_count_, "the list of waiting jobs is broken");
+}
+
+}  // namespace schedlab

@@ -1,0 +1,111 @@
+// The machine: nodes in groups, what one node can still take, and the live cluster with its indexes.
+#pragma once
+
+#include <set>
+#include <utility>
+
+#include "types.hpp"
+
+namespace schedlab {
+
+using Amount = std::int64_t;
+
+// What one kind of request asks of a node. How many chunks is the job's own number.
+struct Shape {
+  std::vector<Amount> chunk;  // by resource, cores first
+  Amount per_node_min = 0, per_node_max = 0;
+  bool exclusive = false;
+  std::vector<bool> groups;  // which node groups may serve it
+
+  // Derived by Machine::prepare:
+  Amount cores = 0, memory = 0, gpus = 0;   // of one chunk
+  bool plain = false;                       // single cores that may go anywhere
+  bool countable = false;                   // whether it fits is a matter of counting free cores
+  Amount largest = 0;                       // how many chunks an empty machine takes
+  std::vector<std::pair<int, int>> ranges;  // eligible nodes as [first, last)
+};
+
+struct Group {
+  int count;
+  std::vector<Amount> resources;
+};
+
+// What is free on each node, and how many jobs are there. The live cluster has one; plans make their own.
+struct NodeState {
+  std::vector<Amount> free;        // node-major: free[node * resources + resource]
+  std::vector<std::int32_t> jobs;  // jobs on the node; kExclusive more if one holds it alone
+  static constexpr std::int32_t kExclusive = 1 << 24;
+};
+
+// The fixed facts.
+class Machine {
+ public:
+  Machine(std::vector<std::string> resources, std::vector<Group> groups);
+
+  int nodes() const { return nodes_; }
+  int resources() const { return resources_; }
+  Amount cores() const { return total_cores_; }
+  bool uniform() const { return groups_.size() == 1; }
+  const std::vector<Group>& groups() const { return groups_; }
+  Amount total(int node, int resource) const {
+    return totals_.free[static_cast<std::size_t>(node * resources_ + resource)];
+  }
+  const NodeState& empty() const { return totals_; }
+
+  void prepare(Shape& shape, bool all_exclusive, bool contiguous) const;
+
+  // How many chunks of this shape the node can take in this state (semantics: "Capacity").
+  Amount capacity(const NodeState& state, int node, const Shape& shape) const;
+
+  // Take (sign -1) or give back (+1) these shares. Returns the cores concerned.
+  Amount apply(NodeState& state, const Shape& shape, const Shares& shares, int sign) const;
+
+ private:
+  int nodes_ = 0, resources_, memory_ = -1, gpus_ = -1;
+  std::vector<Group> groups_;
+  std::vector<int> group_first_;
+  NodeState totals_;
+  Amount total_cores_ = 0;
+};
+
+// A tournament over nodes: the next node with at least so many free cores, in logarithmic time.
+class MaxTree {
+ public:
+  void reset(int leaves);
+  void set(int leaf, std::int32_t value);
+  int next(int from, std::int32_t at_least) const;  // `leaves` if there is none
+
+ private:
+  int leaves_ = 0, size_ = 1;
+  std::vector<std::int32_t> tree_;
+};
+
+// The live cluster: the machine's state plus the index that the chosen placement walks by.
+class LiveCluster {
+ public:
+  enum class Index { None, NextFree, ByFree };
+
+  LiveCluster(const Machine& machine, Index index);
+
+  const Machine& machine() const { return *machine_; }
+  const NodeState& state() const { return state_; }
+  Amount free_cores() const { return free_cores_; }
+
+  Amount take(const Shape& shape, const Shares& shares) { return change(shape, shares, -1); }
+  Amount give_back(const Shape& shape, const Shares& shares) { return change(shape, shares, +1); }
+
+  const MaxTree& next_free() const { return next_free_; }
+  const std::set<std::pair<Amount, int>>& by_free() const { return by_free_; }  // (free cores, node)
+
+ private:
+  Amount change(const Shape& shape, const Shares& shares, int sign);
+
+  const Machine* machine_;
+  Index index_;
+  NodeState state_;
+  Amount free_cores_;
+  MaxTree next_free_;
+  std::set<std::pair<Amount, int>> by_free_;
+};
+
+}  // namespace schedlab

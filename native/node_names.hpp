@@ -1,0 +1,27 @@
+// Allocations as node-set strings: n[001-003,007], and n[001-002]*2 for two chunks on each.
+#pragma once
+
+#include <span>
+
+#include "types.hpp"
+
+namespace schedlab {
+
+class NodeNames {
+ public:
+  explicit NodeNames(const std::vector<std::string>& names);
+
+  // Appends the text for these nodes, folded in the order given (schedlab.model.nodeset.fold says the same in Python).
+  void fold(std::span<const std::int32_t> nodes, std::span<const std::int32_t> chunks, std::string& text) const;
+
+ private:
+  struct Name {
+    std::int32_t prefix;  // which prefix
+    std::string digits;
+    bool follows;  // its name is the next one after that of the node before it
+  };
+  std::vector<std::string> prefixes_;
+  std::vector<Name> names_;
+};
+
+}  // namespace schedlab

@@ -1,0 +1,200 @@
+#include "order.hpp"
+
+#include <array>
+#include <map>
+
+namespace schedlab {
+
+enum class Order::Op : std::uint8_t {
+  Const,
+  // columns
+  Submit,
+  Eligible,
+  Estimate,
+  Limit,
+  Cores,
+  Count,
+  Memory,
+  Gpus,
+  User,
+  Group,
+  Queue,
+  Sequence,
+  Wait,
+  Now,
+  // functions of one
+  Neg,
+  Abs,
+  Sqrt,
+  Log,
+  Log2,
+  Log10,
+  Exp,
+  Floor,
+  // functions of two
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Pow,
+  Min,
+  Max,
+  Mix,
+};
+
+namespace {
+constexpr int kStack = 32;
+}
+
+Order::Order(const std::vector<std::pair<std::string, double>>& program) {
+  static const std::map<std::string, Op> kOps = {{"const", Op::Const},
+                                                 {"submit", Op::Submit},
+                                                 {"eligible", Op::Eligible},
+                                                 {"estimate", Op::Estimate},
+                                                 {"limit", Op::Limit},
+                                                 {"cores", Op::Cores},
+                                                 {"count", Op::Count},
+                                                 {"memory", Op::Memory},
+                                                 {"gpus", Op::Gpus},
+                                                 {"user", Op::User},
+                                                 {"group", Op::Group},
+                                                 {"queue", Op::Queue},
+                                                 {"sequence", Op::Sequence},
+                                                 {"wait", Op::Wait},
+                                                 {"now", Op::Now},
+                                                 {"neg", Op::Neg},
+                                                 {"abs", Op::Abs},
+                                                 {"sqrt", Op::Sqrt},
+                                                 {"log", Op::Log},
+                                                 {"log2", Op::Log2},
+                                                 {"log10", Op::Log10},
+                                                 {"exp", Op::Exp},
+                                                 {"floor", Op::Floor},
+                                                 {"+", Op::Add},
+                                                 {"-", Op::Sub},
+                                                 {"*", Op::Mul},
+                                                 {"/", Op::Div},
+                                                 {"**", Op::Pow},
+                                                 {"min", Op::Min},
+                                                 {"max", Op::Max},
+                                                 {"mix", Op::Mix}};
+  int depth = 0;
+  for (const auto& [name, number] : program) {
+    const auto found = kOps.find(name);
+    if (found == kOps.end()) throw std::invalid_argument("unknown operation in an order: " + name);
+    const Op op = found->second;
+    depth += op < Op::Neg ? 1 : op < Op::Add ? 0 : -1;
+    if (depth < 1 || depth > kStack) throw std::invalid_argument("an order's formula is malformed or too deep");
+    dynamic_ = dynamic_ || op == Op::Wait || op == Op::Now;
+    steps_.push_back({op, number});
+  }
+  if (depth != 1) throw std::invalid_argument("an order's formula is malformed");
+}
+
+double Order::key(const Job& job, Time now) const {
+  std::array<double, kStack> stack;
+  double* top = stack.data() - 1;
+  for (const Step& step : steps_) {
+    if (step.op >= Op::Add) --top;  // top[0] and top[1] are its arguments
+    switch (step.op) {
+      case Op::Const:
+        *++top = step.number;
+        break;
+      case Op::Submit:
+        *++top = job.submit;
+        break;
+      case Op::Eligible:
+        *++top = job.eligible;
+        break;
+      case Op::Estimate:
+        *++top = job.estimate;
+        break;
+      case Op::Limit:
+        *++top = job.limit;
+        break;
+      case Op::Cores:
+        *++top = static_cast<double>(job.cores);
+        break;
+      case Op::Count:
+        *++top = static_cast<double>(job.count);
+        break;
+      case Op::Memory:
+        *++top = static_cast<double>(job.count) * static_cast<double>(job.shape->memory);
+        break;
+      case Op::Gpus:
+        *++top = static_cast<double>(job.count) * static_cast<double>(job.shape->gpus);
+        break;
+      case Op::User:
+        *++top = job.user;
+        break;
+      case Op::Group:
+        *++top = job.group;
+        break;
+      case Op::Queue:
+        *++top = job.queue;
+        break;
+      case Op::Sequence:
+        *++top = static_cast<double>(job.sequence);
+        break;
+      case Op::Wait:
+        *++top = now - job.eligible;
+        break;
+      case Op::Now:
+        *++top = now;
+        break;
+      case Op::Neg:
+        *top = -*top;
+        break;
+      case Op::Abs:
+        *top = std::fabs(*top);
+        break;
+      case Op::Sqrt:
+        *top = std::sqrt(*top);
+        break;
+      case Op::Log:
+        *top = std::log(*top);
+        break;
+      case Op::Log2:
+        *top = std::log2(*top);
+        break;
+      case Op::Log10:
+        *top = std::log10(*top);
+        break;
+      case Op::Exp:
+        *top = std::exp(*top);
+        break;
+      case Op::Floor:
+        *top = std::floor(*top);
+        break;
+      case Op::Add:
+        top[0] += top[1];
+        break;
+      case Op::Sub:
+        top[0] -= top[1];
+        break;
+      case Op::Mul:
+        top[0] *= top[1];
+        break;
+      case Op::Div:
+        top[0] /= top[1];
+        break;
+      case Op::Pow:
+        top[0] = std::pow(top[0], top[1]);
+        break;
+      case Op::Min:
+        top[0] = std::fmin(top[0], top[1]);
+        break;
+      case Op::Max:
+        top[0] = std::fmax(top[0], top[1]);
+        break;
+      case Op::Mix:
+        top[0] =
+            static_cast<double>(mix(static_cast<std::uint64_t>(top[0]), static_cast<std::uint64_t>(top[1])) >> 11) *
+            0x1.0p-53;
+        break;
+    }
+  }
+  return std::isnan(*top) ? kNever : *top;
+}
+
+}  // namespace schedlab

@@ -1,0 +1,164 @@
+#include "placement.hpp"
+
+#include <algorithm>
+#include <queue>
+#include <tuple>
+
+namespace schedlab {
+
+namespace {
+
+// Gives the node what it can take of the rest. True when nothing is left to place.
+bool fill(Shares& shares, int node, Amount capacity, Amount& rest) {
+  if (capacity > 0) {
+    const Amount chunks = std::min(capacity, rest);
+    shares.push_back({node, static_cast<std::int32_t>(chunks)});
+    rest -= chunks;
+  }
+  return rest == 0;
+}
+
+struct Candidate {
+  int node;
+  Amount capacity;
+};
+
+bool fill_in_order(const std::vector<Candidate>& candidates, Amount rest, Shares& shares) {
+  for (const Candidate& c : candidates)
+    if (fill(shares, c.node, c.capacity, rest)) return true;
+  return false;
+}
+
+// One chunk (or per_node_min chunks) at a time to the node with most free cores left. The heap's top is that node.
+bool spread(const Machine& machine, const NodeState& state, const std::vector<Candidate>& candidates,
+            const Shape& shape, Amount rest, Shares& shares) {
+  using Entry = std::tuple<Amount, int, std::size_t>;  // free cores left, -node, candidate
+  std::priority_queue<Entry> heap;
+  std::vector<Amount> given(candidates.size(), 0);
+  const auto stride = static_cast<std::size_t>(machine.resources());
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    heap.emplace(state.free[static_cast<std::size_t>(candidates[i].node) * stride], -candidates[i].node, i);
+  const Amount step = std::max<Amount>(shape.per_node_min, 1);
+  while (rest > 0 && !heap.empty()) {
+    const auto [free, key, i] = heap.top();
+    heap.pop();
+    const Amount chunks = std::min({step, rest, candidates[i].capacity - given[i]});
+    given[i] += chunks, rest -= chunks;
+    if (given[i] < candidates[i].capacity) heap.emplace(free - chunks * shape.cores, key, i);
+  }
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    if (given[i] > 0) shares.push_back({candidates[i].node, static_cast<std::int32_t>(given[i])});
+  return rest == 0;
+}
+
+bool contiguous(const std::vector<Candidate>& candidates, Amount count, Shares& shares) {
+  std::size_t first = 0;
+  Amount sum = 0;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (i > 0 && candidates[i].node != candidates[i - 1].node + 1) first = i, sum = 0;
+    sum += candidates[i].capacity;
+    if (sum < count) continue;
+    for (Amount rest = count; first <= i; ++first)
+      if (fill(shares, candidates[first].node, candidates[first].capacity, rest)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Placement::Placement(const std::string& name, std::uint64_t seed) : seed_(seed) {
+  if (name == "first-fit")
+    kind_ = Kind::FirstFit;
+  else if (name == "best-fit")
+    kind_ = Kind::BestFit;
+  else if (name == "spread")
+    kind_ = Kind::Spread;
+  else if (name == "contiguous")
+    kind_ = Kind::Contiguous;
+  else if (name == "random")
+    kind_ = Kind::Random;
+  else
+    throw std::invalid_argument("unknown placement: " + name);
+}
+
+LiveCluster::Index Placement::index() const {
+  if (kind_ == Kind::FirstFit) return LiveCluster::Index::NextFree;
+  return kind_ == Kind::BestFit ? LiveCluster::Index::ByFree : LiveCluster::Index::None;
+}
+
+bool Placement::first_fit(const LiveCluster& cluster, const Shape& shape, Amount count, Shares& shares) const {
+  const Machine& machine = cluster.machine();
+  const auto needed = static_cast<std::int32_t>(shape.cores * std::max<Amount>(shape.per_node_min, 1));
+  for (const auto& [first, last] : shape.ranges)
+    for (int node = cluster.next_free().next(first, needed); node < last;
+         node = cluster.next_free().next(node + 1, needed))
+      if (fill(shares, node, machine.capacity(cluster.state(), node, shape), count)) return true;
+  return false;
+}
+
+bool Placement::by_free(const LiveCluster& cluster, const Shape& shape, Amount count, Shares& shares) const {
+  const Machine& machine = cluster.machine();
+  for (auto it = cluster.by_free().lower_bound({shape.cores, 0}); it != cluster.by_free().end(); ++it) {
+    const int node = it->second;
+    const bool eligible = std::any_of(shape.ranges.begin(), shape.ranges.end(),
+                                      [node](const auto& range) { return node >= range.first && node < range.second; });
+    if (eligible && fill(shares, node, machine.capacity(cluster.state(), node, shape), count)) return true;
+  }
+  return false;
+}
+
+bool Placement::place(const LiveCluster& cluster, const Shape& shape, Amount count, std::int64_t sequence,
+                      Shares& shares) const {
+  shares.clear();
+  if (count * shape.cores > cluster.free_cores()) return false;
+  switch (kind_) {
+    case Kind::FirstFit:
+      return first_fit(cluster, shape, count, shares);
+    case Kind::BestFit:
+      return by_free(cluster, shape, count, shares);
+    default:
+      return place(cluster.machine(), cluster.state(), shape, count, sequence, shares);
+  }
+}
+
+bool Placement::place(const Machine& machine, const NodeState& state, const Shape& shape, Amount count,
+                      std::int64_t sequence, Shares& shares) const {
+  shares.clear();
+  std::vector<Candidate> candidates;
+  Amount sum = 0;
+  for (const auto& [first, last] : shape.ranges)
+    for (int node = first; node < last; ++node)
+      if (const Amount capacity = machine.capacity(state, node, shape); capacity > 0) {
+        candidates.push_back({node, capacity});
+        sum += capacity;
+        if (kind_ == Kind::FirstFit && sum >= count) return fill_in_order(candidates, count, shares);
+      }
+  if (sum < count) return false;
+
+  const auto stride = static_cast<std::size_t>(machine.resources());
+  const auto free_cores = [&](const Candidate& c) { return state.free[static_cast<std::size_t>(c.node) * stride]; };
+  const std::uint64_t stream = mix(seed_, static_cast<std::uint64_t>(sequence));
+  switch (kind_) {
+    case Kind::FirstFit:
+      break;
+    case Kind::Spread:
+      return spread(machine, state, candidates, shape, count, shares);
+    case Kind::Contiguous:
+      return contiguous(candidates, count, shares);
+    case Kind::BestFit:
+      std::stable_sort(candidates.begin(), candidates.end(),
+                       [&](const Candidate& a, const Candidate& b) { return free_cores(a) < free_cores(b); });
+      break;
+    case Kind::Random: {
+      std::vector<std::pair<std::uint64_t, Candidate>> keyed;
+      for (const Candidate& c : candidates) keyed.emplace_back(mix(stream, static_cast<std::uint64_t>(c.node)), c);
+      std::sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.first, a.second.node) < std::tie(b.first, b.second.node);
+      });
+      for (std::size_t i = 0; i < keyed.size(); ++i) candidates[i] = keyed[i].second;
+    }
+  }
+  return fill_in_order(candidates, count, shares);
+}
+
+}  // namespace schedlab

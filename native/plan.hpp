@@ -1,0 +1,32 @@
+// What is free when: the running jobs until their estimated ends, and reservations. Kept as numbers of cores where that
+// says it all (CountPlan), else node by node (NodePlan).
+#pragma once
+
+#include <memory>
+
+#include "engine.hpp"
+
+namespace schedlab {
+
+class Plan {
+ public:
+  static std::unique_ptr<Plan> by_count(const View& view);
+  static std::unique_ptr<Plan> by_nodes(const View& view);
+  // Can a plan by count stand for this job?
+  static bool countable(const View& view, const Job& job);
+
+  virtual ~Plan() = default;
+  virtual void reset() = 0;            // the running jobs and nothing else
+  virtual void advance(Time now) = 0;  // forget what is past
+  // The earliest start from now on at which the job fits for its whole estimate, and (by nodes) where.
+  virtual Time earliest(const Job& job, Shares& shares) const = 0;
+  virtual bool possible_now(const Job& job, Shares& shares) const = 0;
+  virtual void occupy(const Job& job, const Shares& shares, Time from, Time until) = 0;
+  virtual void vacate(const Job& job, const Shares& shares, Time from, Time until) = 0;
+
+  // Compression: could this job, reserved at `reserved`, start earlier, now that something became free before
+  // `freed_until`? A quick "no" is always right; "yes" may be wrong.
+  virtual bool may_move(const Job& job, Time freed_until) = 0;
+};
+
+}  // namespace schedlab

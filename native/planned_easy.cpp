@@ -1,0 +1,82 @@
+// EASY with K reservations: between EASY (one) and conservative (all), planned from scratch at every pass.
+#include "plan.hpp"
+#include "policies.hpp"
+#include "queue_policy.hpp"
+
+namespace schedlab {
+
+namespace {
+
+class PlannedEasy final : public QueuePolicy {
+ public:
+  explicit PlannedEasy(const PolicyChoice& choice)
+      : QueuePolicy(choice.order),
+        scan_(choice.scan.value_or(choice.order)),
+        depth_(choice.depth),
+        reservations_(choice.reservations) {}
+
+  bool needs_estimated_ends() const override { return true; }
+
+ protected:
+  bool dynamic() const override { return true; }  // the plan is made anew each time, so may the order be
+
+  void entered(View& view, Slot slot) override { by_nodes_ = by_nodes_ || !Plan::countable(view, view.job(slot)); }
+
+  void pass(View& view) override {
+    const std::unique_ptr<Plan> plan = by_nodes_ ? Plan::by_nodes(view) : Plan::by_count(view);
+    std::int64_t left = depth_ < 0 ? std::numeric_limits<std::int64_t>::max() : depth_;
+    int made = 0;
+    WaitingList::Position p;
+    while (!queue_.at_end(p) && made < reservations_ && left >= (made > 0)) {
+      left -= made > 0;
+      const Waiting who = queue_[p];
+      if (try_now(view, *plan, who.slot, made > 0)) {
+        p = queue_.erase(p);
+        continue;
+      }
+      Shares shares;
+      const Job& job = view.job(who.slot);
+      if (const Time start = plan->earliest(job, shares); start < kNever)
+        plan->occupy(job, shares, start, start + job.estimate);
+      ++made;
+      p = queue_.next(p);
+    }
+    std::vector<Waiting> rest;
+    for (; !queue_.at_end(p); p = queue_.next(p)) rest.push_back(scan_entry(view, queue_[p].slot));
+    std::sort(rest.begin(), rest.end(), [](const Waiting& a, const Waiting& b) { return a.before(b); });
+    for (const Waiting& who : rest) {
+      if (left-- <= 0) break;
+      if (!try_now(view, *plan, who.slot, true)) continue;
+      const Job& job = view.job(who.slot);
+      queue_.erase(waiting(job, who.slot, job.key));
+    }
+  }
+
+ private:
+  Waiting scan_entry(const View& view, Slot slot) const {
+    return waiting(view.job(slot), slot, scan_.key(view.job(slot), view.now()));
+  }
+
+  bool try_now(View& view, Plan& plan, Slot slot, bool backfilled) {
+    const Job& job = view.job(slot);
+    Shares shares;
+    if (job.cores > view.cluster().free_cores() || !plan.possible_now(job, shares)) return false;
+    plan.occupy(job, shares, view.now(), view.now() + job.estimate);
+    if (by_nodes_)
+      view.start_on(slot, shares, job.key, backfilled);
+    else if (!view.start(slot, job.key, backfilled))
+      throw InvariantError("a planned start was not possible");
+    return true;
+  }
+
+  Order scan_;
+  std::int64_t depth_;
+  int reservations_;
+  bool by_nodes_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Decider> make_planned_easy(const PolicyChoice& choice) { return std::make_unique<PlannedEasy>(choice); }
+
+}  // namespace schedlab

@@ -1,0 +1,64 @@
+"""schedlab: a laboratory for cluster scheduling.
+
+>>> import schedlab as sl
+>>> jobs = sl.read_workload("log.swf.gz")
+>>> run = sl.simulate(jobs, sl.Cluster.uniform(120, cores=2), "easy")
+>>> run.summary, run.jobs
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from schedlab.cluster.read import read_cluster as read_cluster
+    from schedlab.engine.check import Offence as Offence
+    from schedlab.engine.check import check as check
+    from schedlab.engine.simulate import simulate as simulate
+    from schedlab.engine.store import read_run as read_run
+    from schedlab.model.cluster import Cluster as Cluster
+    from schedlab.model.cluster import NodeGroup as NodeGroup
+    from schedlab.model.cluster import Partition as Partition
+    from schedlab.model.errors import DecisionError as DecisionError
+    from schedlab.model.errors import InputError as InputError
+    from schedlab.model.errors import InvariantError as InvariantError
+    from schedlab.model.errors import SchedlabError as SchedlabError
+    from schedlab.model.request import Request as Request
+    from schedlab.model.run import Run as Run
+    from schedlab.model.workload import JobBatch as JobBatch
+    from schedlab.model.workload import Workload as Workload
+    from schedlab.workload.read import read_workload as read_workload
+
+# What a user imports, and where it lives. Loaded when first used: the command line starts in a fraction of the time.
+_PUBLIC = {
+    "Cluster": "schedlab.model.cluster",
+    "DecisionError": "schedlab.model.errors",
+    "InputError": "schedlab.model.errors",
+    "InvariantError": "schedlab.model.errors",
+    "JobBatch": "schedlab.model.workload",
+    "NodeGroup": "schedlab.model.cluster",
+    "Offence": "schedlab.engine.check",
+    "Partition": "schedlab.model.cluster",
+    "Request": "schedlab.model.request",
+    "Run": "schedlab.model.run",
+    "SchedlabError": "schedlab.model.errors",
+    "Workload": "schedlab.model.workload",
+    "check": "schedlab.engine.check",
+    "read_cluster": "schedlab.cluster.read",
+    "read_run": "schedlab.engine.store",
+    "read_workload": "schedlab.workload.read",
+    "simulate": "schedlab.engine.simulate",
+}
+
+__all__ = list(_PUBLIC)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'schedlab' has no attribute {name!r}")
+    value = getattr(import_module(_PUBLIC[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(_PUBLIC)

@@ -1,0 +1,1 @@
+"""Numbers about finished runs: distributions, classes of jobs, comparisons. Reads tables, never the engine."""

@@ -1,0 +1,51 @@
+"""Warm-up and cool-down: leaving out the jobs at both ends of a log, when the machine is not yet or no longer busy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedlab.model.errors import InputError
+from schedlab.model.run import Tables
+
+
+@dataclass(frozen=True, slots=True)
+class Trim:
+    """Shares (0 to 1) to leave out at the beginning and at the end, of the jobs or of the time of submissions."""
+
+    warm_up: float = 0.0
+    cool_down: float = 0.0
+    by: Literal["jobs", "time"] = "jobs"
+
+    def __post_init__(self) -> None:
+        if not (self.warm_up >= 0 and self.cool_down >= 0 and self.warm_up + self.cool_down < 1):
+            raise InputError(f"cannot leave out {self}", hint="two shares of at least 0 % that leave something over")
+
+    def __str__(self) -> str:
+        return f"the first {self.warm_up:.3g} and the last {self.cool_down:.3g} of the {self.by}"
+
+    @classmethod
+    def parse(cls, text: str, by: Literal["jobs", "time"] = "jobs") -> Trim:
+        """`10%` of both ends, or `5%,10%`; `0.1` is 10 %."""
+        try:
+            shares = [float(part[:-1]) / 100 if part.endswith("%") else float(part) for part in text.split(",")]
+            warm_up, cool_down = shares * 2 if len(shares) == 1 else shares
+        except ValueError:
+            raise InputError(f"'{text}' is not a share to leave out", hint="write 10% or 5%,10%") from None
+        return cls(warm_up, cool_down, by)
+
+    def keeps(self, tables: Tables) -> NDArray[np.bool_]:
+        """Which jobs stay, for each row of the table."""
+        if self.by == "jobs":
+            sequence = tables.column("sequence")
+            first, last = int(self.warm_up * len(sequence)), len(sequence) - int(self.cool_down * len(sequence))
+            return np.asarray((sequence >= first) & (sequence < last))
+        submit = tables.column("submit")
+        if not len(submit):
+            return np.empty(0, bool)
+        begin, end = submit.min(), submit.max()
+        span = end - begin
+        return np.asarray((submit >= begin + self.warm_up * span) & (submit <= end - self.cool_down * span))

@@ -1,0 +1,105 @@
+"""A cluster from what a user writes: `120x2`, `pool:100`, or the path of a file."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from schedlab.model.cluster import Cluster
+from schedlab.model.errors import InputError
+from schedlab.model.nodeset import MOST_NODES
+from schedlab.model.suggest import closest
+from schedlab.model.units import LARGEST_AMOUNT
+
+FORMS = "write NxC (120x2: 120 nodes of 2 cores), pool:P (pool:100: 100 cores, nodes do not matter) or a .toml file"
+
+_UNIFORM = re.compile(r"([+-]?[0-9]+)\s*[xX×]\s*([+-]?[0-9]+)")
+_POOL = re.compile(r"pool\s*:\s*([+-]?[0-9]+)", re.IGNORECASE)
+
+
+def read_cluster(text: str | os.PathLike[str]) -> Cluster:
+    """The cluster that `text` describes: `NxC`, `pool:P`, or the path of a TOML file (docs/cluster.md)."""
+    if isinstance(text, str):
+        written = text.strip()
+        where = f"cluster '{written if len(written) <= 80 else written[:77] + '…'}'"
+        if match := _UNIFORM.fullmatch(written):
+            nodes = _whole(match.group(1), "node", MOST_NODES, where)
+            return Cluster.uniform(nodes, _whole(match.group(2), "core", LARGEST_AMOUNT // nodes, where))
+        if match := _POOL.fullmatch(written):
+            return Cluster.of_cores(_whole(match.group(1), "core", LARGEST_AMOUNT, where))
+        if not _names_a_file(written):
+            raise InputError("this is not a cluster", where=where, hint=_guess(written))
+        text = written
+    return _read_file(Path(text))
+
+
+def _whole(digits: str, noun: str, most: int, where: str) -> int:
+    number = int(digits) if len(digits) <= 20 else most + 1
+    if digits.startswith("-") or number == 0:
+        raise InputError(f"{digits} {noun}s cannot run anything; expected at least 1", where=where, hint=FORMS)
+    if number > most:
+        raise InputError(f"{digits[:40]} {noun}s are too many; expected at most {most:,}", where=where, hint=FORMS)
+    return number
+
+
+def _names_a_file(text: str) -> bool:
+    if not text:
+        return False
+    # A dot followed by letters is a suffix; 0.5 or 3.x2 is a number that went wrong.
+    return os.sep in text or re.search(r"\.[A-Za-z]\w*$", text) is not None or _kind(Path(text)) != "missing"
+
+
+def _kind(path: Path) -> str:
+    """`missing`, `directory` or `file`; whatever else the operating system finds wrong with a path makes it missing."""
+    try:
+        return "directory" if path.is_dir() else "file" if path.exists() else "missing"
+    except OSError:
+        return "missing"
+
+
+def _guess(text: str) -> str:
+    """The remedy for something that is neither a shorthand nor a file."""
+    guess = ""
+    if re.fullmatch(r"[0-9]+", text):
+        guess = f"did you mean 'pool:{text}' or '{text}x1'? "
+    elif pair := re.fullmatch(r"([1-9][0-9]*)\s*(?:[^0-9\s.]+|\s)\s*([1-9][0-9]*)", text):
+        guess = f"did you mean '{pair[1]}x{pair[2]}'? "
+    elif (word := re.fullmatch(r"([A-Za-z]+)\s*[:=]?\s*([1-9][0-9]*)", text)) and closest(word[1], ["pool"]):
+        guess = f"did you mean 'pool:{word[2]}'? "
+    return guess + FORMS
+
+
+def _read_file(path: Path) -> Cluster:
+    kind = _kind(path)
+    if kind == "directory":
+        files = sorted(path.glob("*.toml"))
+        hint = f"did you mean '{files[0]}'?" if files else "give the path of the .toml file itself"
+        raise InputError("this is a directory; expected a cluster file", where=str(path), hint=hint)
+    if kind == "missing":
+        raise InputError("there is no such file", where=str(path), hint=_near(path) or FORMS)
+    if path.suffix.casefold() != ".toml":
+        found = f"a '{path.suffix}' file" if path.suffix else "a file without a suffix"
+        raise InputError(f"{found} is not a cluster description; expected .toml", where=str(path), hint=FORMS)
+
+    from schedlab.cluster.toml import parse_cluster  # brings pydantic, which NxC and pool:P can do without
+
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise InputError("this is not UTF-8 text", where=f"{path}:{line}", hint="save the file as UTF-8") from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"cannot be read: {reason}", where=str(path), hint="check its permissions") from None
+    return parse_cluster(text, str(path))
+
+
+def _near(path: Path) -> str:
+    """A file beside the missing one whose name is nearly the same."""
+    try:
+        names = [entry.name for entry in path.parent.iterdir() if entry.suffix.casefold() == ".toml"]
+    except OSError:
+        return f"the directory '{path.parent}' does not exist either" if _kind(path.parent) == "missing" else ""
+    name = closest(path.name, sorted(names))
+    return f"did you mean '{path.with_name(name)}'?" if name else ""

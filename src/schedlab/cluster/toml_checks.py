@@ -1,0 +1,99 @@
+"""What the parts of a cluster file must not do to each other: same names, same nodes, unknown groups, two defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from schedlab.cluster.toml_lines import TomlLines
+from schedlab.model.cluster import NodeGroup, Partition
+from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.nodeset import MOST_NODES
+from schedlab.model.suggest import did_you_mean
+from schedlab.model.units import LARGEST_AMOUNT
+
+
+class Mistakes:
+    """Collects the mistakes of one file, to raise them together in the order of the file."""
+
+    def __init__(self, file: str, lines: TomlLines) -> None:
+        self.file, self.lines = file, lines
+        self._found: list[tuple[int, InputError]] = []
+
+    def add(self, path: Sequence[str | int], message: str, hint: str = "") -> None:
+        line = self.lines.line(path)
+        self._found.append((line, InputError(message, where=f"{self.file}:{line}", hint=hint)))
+
+    def raise_all(self) -> None:
+        if self._found:
+            raise InputErrors([error for _, error in sorted(self._found, key=lambda found: found[0])])
+
+
+def check_groups(groups: Sequence[NodeGroup | None], mistakes: Mistakes) -> None:
+    """`groups` as in the file; None where a group is already known to be wrong."""
+    known: list[NodeGroup] = []
+    for index, group in enumerate(groups):
+        if group is None:
+            continue
+        if any(other.name == group.name for other in known):
+            message = f'name = "{group.name}": there is a node group of that name above'
+            mistakes.add(("nodes", index, "name"), message, "expected a name of its own")
+        if group.sockets > max(group.resources["cores"], 1):
+            message = f"sockets = {group.sockets}: expected at most the number of cores, {group.resources['cores']}"
+            mistakes.add(("nodes", index, "sockets"), message)
+        if other := next((other for other in known if _share_a_name(group, other)), None):
+            key = "first" if group.first != 1 else "prefix"
+            message = f"the nodes {_nodes(group)} have the names of nodes of group '{other.name}', {_nodes(other)}"
+            hint = f"give the group a prefix of its own, or first = {other.first + other.count}"
+            mistakes.add(("nodes", index, key), message, hint)
+        known.append(group)
+    if known and len(known) == len(groups):
+        _check_totals(known, mistakes)
+
+
+def check_partitions(partitions: Sequence[Partition | None], groups: Sequence[object], mistakes: Mistakes) -> None:
+    """`groups` are the names of all node groups, also of wrong ones: no error should come from another error."""
+    names = [name for name in groups if isinstance(name, str)]
+    known: list[Partition] = []
+    for index, partition in enumerate(partitions):
+        if partition is None:
+            continue
+        path = ("partitions", index)
+        if any(other.name == partition.name for other in known):
+            message = f'name = "{partition.name}": there is a partition of that name above'
+            mistakes.add((*path, "name"), message, "expected a name of its own")
+        for position, group in enumerate(partition.groups):
+            if group not in names:
+                hint = did_you_mean(group, names, f"node groups: {', '.join(names) or 'none'}")
+                mistakes.add((*path, "nodes"), f'nodes[{position}] = "{group}": there is no such node group', hint)
+            elif group in partition.groups[:position]:
+                mistakes.add((*path, "nodes"), f'nodes[{position}] = "{group}" appears twice', "expected it once")
+        if partition.default and (first := next((other for other in known if other.default), None)):
+            message = f"default = true: '{first.name}' is the default already"
+            mistakes.add((*path, "default"), message, "expected one default partition")
+        known.append(partition)
+    if known and len(known) == len(partitions) and not any(partition.default for partition in known):
+        hint = "add default = true to the partition for jobs that ask for none"
+        mistakes.add(("partitions", 0), "no partition is the default one", hint)
+
+
+def _check_totals(groups: list[NodeGroup], mistakes: Mistakes) -> None:
+    if sum(group.count for group in groups) > MOST_NODES:
+        mistakes.add(("nodes",), f"the cluster has more than {MOST_NODES:,} nodes", "expected fewer nodes")
+    if not any(group.resources["cores"] for group in groups):
+        mistakes.add(("nodes", 0, "cores"), "the cluster has no cores", "expected cores of at least 1 in some group")
+    for resource in dict.fromkeys(name for group in groups for name in group.resources):
+        if sum(group.count * group.resources.get(resource, 0) for group in groups) > LARGEST_AMOUNT:
+            message = f"the nodes have {resource} of more than {LARGEST_AMOUNT:,} together"
+            mistakes.add(("nodes", 0, resource), message, "expected a smaller amount, or fewer nodes")
+
+
+def _share_a_name(one: NodeGroup, other: NodeGroup) -> bool:
+    """Whether numbers overlap below one prefix; n1 and n01 count as the same, for people's sake."""
+    overlap = one.first < other.first + other.count and other.first < one.first + one.count
+    return one.prefix == other.prefix and overlap
+
+
+def _nodes(group: NodeGroup) -> str:
+    """`n[001-100]`, without naming all of a large group."""
+    first, last = (f"{number:0{group.width}d}" for number in (group.first, group.first + group.count - 1))
+    return f"{group.prefix}{first}" if first == last else f"{group.prefix}[{first}-{last}]"

@@ -1,0 +1,82 @@
+"""On which line of a TOML file a key stands: `tomllib` does not say, and an error message should."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+Path = tuple[str | int, ...]
+
+_BARE_OR_QUOTED = r"""[A-Za-z0-9_-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*'"""
+_KEY = rf"(?:{_BARE_OR_QUOTED})(?:[ \t]*\.[ \t]*(?:{_BARE_OR_QUOTED}))*"
+_TABLE = re.compile(rf"[ \t]*(\[\[?)[ \t]*({_KEY})[ \t]*\]")
+_ASSIGNMENT = re.compile(rf"[ \t]*({_KEY})[ \t]*=")
+_KEY_PART = re.compile(_BARE_OR_QUOTED)
+# Pieces of a value: strings and comments are skipped whole, since brackets in them do not count.
+_PIECE = re.compile(
+    r'"""(?:\\.|[^\\])*?"""(?!")'
+    r"|'''.*?'''(?!')"
+    r'|"(?:\\.|[^"\\\n])*"'
+    r"|'[^'\n]*'"
+    r"|\#[^\n]*|\n|.",
+    re.DOTALL,
+)
+
+
+class TomlLines:
+    """The lines of the keys of a file that `tomllib` has accepted. A path is like ("nodes", 1, "count")."""
+
+    def __init__(self, text: str) -> None:
+        self._lines: dict[Path, int] = {}
+        self._lengths: dict[Path, int] = {}  # of arrays of tables
+        table: Path = ()
+        position = 0
+        line = 1
+        while position < len(text):
+            if match := _TABLE.match(text, position):
+                table = self._enter(_parts(match.group(2)), is_array=match.group(1) == "[[")
+                self._lines.setdefault(table, line)
+            elif match := _ASSIGNMENT.match(text, position):
+                path = table
+                for part in _parts(match.group(1)):
+                    path = (*path, part)
+                    self._lines.setdefault(path, line)
+            end = _end_of_statement(text, match.end() if match else position)
+            line += text.count("\n", position, end)
+            position = end
+
+    def line(self, path: Sequence[str | int]) -> int:
+        """The line of the key, or of the innermost table or key around it that has one."""
+        for length in range(len(path), 0, -1):
+            if found := self._lines.get(tuple(path[:length])):
+                return found
+        return 1
+
+    def _enter(self, parts: list[str], *, is_array: bool) -> Path:
+        """The full path of a table header: names inside an array of tables mean its last table."""
+        path: Path = ()
+        for number, part in enumerate(parts):
+            path = (*path, part)
+            if is_array and number == len(parts) - 1:
+                self._lengths[path] = self._lengths.get(path, 0) + 1
+            if path in self._lengths:
+                path = (*path, self._lengths[path] - 1)
+        return path
+
+
+def _parts(key: str) -> list[str]:
+    return [part[1:-1] if part[0] in "\"'" else part for part in _KEY_PART.findall(key)]
+
+
+def _end_of_statement(text: str, position: int) -> int:
+    """Just after the line break that ends what begins at `position`: not inside a string or an open bracket."""
+    depth = 0
+    for piece in _PIECE.finditer(text, position):
+        found = piece.group()
+        if found in ("[", "{"):
+            depth += 1
+        elif found in ("]", "}"):
+            depth -= 1
+        elif found == "\n" and depth <= 0:
+            return piece.end()
+    return len(text)

@@ -1,0 +1,135 @@
+"""Tables of a run as Parquet files: written in equal row groups, read a column at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from schedlab.engine.folder import OutputFolder, explained
+from schedlab.model.states import REASONS, STATES
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ROW_GROUP = 65_536
+
+# Times are smooth and counters grow: these encodings make files smaller and writing faster than plain values do.
+_SPLIT = ("submit", "eligible", "start", "end", "runtime", "priority", "think", "time")
+_DELTA = ("job", "sequence", "running", "queued", "used_cores", "queued_cores")
+# Few different values. All other columns repeat too little for a dictionary to pay.
+_DICTIONARY = (
+    *("state", "reason", "user", "group", "queue", "partition"),
+    *("cores", "count", "request", "limit", "estimate", "nodes"),
+)
+
+
+class TableFile:
+    """One Parquet file that grows. Its bytes depend on the rows only, not on how they were cut into batches."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        encodings = dict.fromkeys(_SPLIT, "BYTE_STREAM_SPLIT") | dict.fromkeys(_DELTA, "DELTA_BINARY_PACKED")
+        self._writer = pq.ParquetWriter(
+            path,
+            schema,
+            compression="zstd",
+            compression_level=1,
+            use_dictionary=[name for name in _DICTIONARY if name in schema.names],
+            column_encoding={name: encoding for name, encoding in encodings.items() if name in schema.names},
+        )
+        self._pending: list[pa.Table] = []
+        self._pending_rows = 0
+
+    def write(self, table: pa.Table) -> None:
+        self._pending.append(table)
+        self._pending_rows += len(table)
+        if self._pending_rows >= ROW_GROUP:
+            rows = pa.concat_tables(self._pending)
+            whole = len(rows) - len(rows) % ROW_GROUP
+            for begin in range(0, whole, ROW_GROUP):
+                self._write_group(rows.slice(begin, ROW_GROUP))
+            self._pending = [rows.slice(whole)]
+            self._pending_rows = len(rows) - whole
+
+    def close(self) -> None:
+        """Write what is left and the file's footer; the file is closed even if there is no room for them."""
+        try:
+            if self._pending_rows:
+                self._write_group(pa.concat_tables(self._pending))
+        finally:
+            self._pending, self._pending_rows = [], 0
+            self._writer.close()
+
+    def _write_group(self, rows: pa.Table) -> None:
+        # In one piece: pages end where pieces end.
+        self._writer.write_table(rows.combine_chunks(), row_group_size=ROW_GROUP)
+
+
+class FolderTables:
+    """The tables of a run folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def column(self, name: str) -> NDArray[Any]:
+        with _open(self.folder / "jobs.parquet") as file:
+            filled = 0
+            values: NDArray[Any] | None = None
+            for batch in file.iter_batches(ROW_GROUP, columns=[name], use_threads=False):
+                piece = _numbers(name, batch.column(0))
+                if values is None:
+                    values = np.empty(file.metadata.num_rows, piece.dtype)
+                values[filled : filled + len(piece)] = piece
+                filled += len(piece)
+            return np.empty(0) if values is None else values
+
+    def timeline_batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        with _open(self.folder / "timeline.parquet") as file:
+            for batch in file.iter_batches(ROW_GROUP, columns=list(names), use_threads=False):
+                yield {name: batch.column(name).to_numpy() for name in names}
+
+    def jobs(self) -> pl.DataFrame:
+        return in_workload_order(pq.read_table(self.folder / "jobs.parquet"))
+
+    def timeline(self) -> pl.DataFrame:
+        import polars as pl
+
+        return pl.read_parquet(self.folder / "timeline.parquet")
+
+    def save(self, config: dict[str, Any], path: Path, force: bool) -> None:
+        """Copy the run."""
+        with explained(path), OutputFolder(path, force) as output:
+            for name in ("jobs.parquet", "timeline.parquet", "run.json"):
+                (output.partial / name).write_bytes((self.folder / name).read_bytes())
+            output.commit()
+
+
+def in_workload_order(table: pa.Table) -> pl.DataFrame:
+    import polars as pl
+
+    jobs = pl.from_arrow(table)
+    assert isinstance(jobs, pl.DataFrame)
+    kinds = {"state": pl.Enum(STATES), "reason": pl.Enum(REASONS[1:])}
+    return jobs.sort("sequence").with_columns(pl.col(name).cast(pl.String).cast(kind) for name, kind in kinds.items())
+
+
+def _open(path: Path) -> pq.ParquetFile:
+    return pq.ParquetFile(path, pre_buffer=False)  # buffered ahead, the whole column would stay in memory until the end
+
+
+def _numbers(name: str, values: pa.Array) -> NDArray[Any]:
+    if pa.types.is_dictionary(values.type):
+        words = STATES if name == "state" else REASONS
+        codes = np.array([words.index(word) for word in values.dictionary.to_pylist()] or [0], np.int8)
+        known = codes[pc.fill_null(values.indices, 0).to_numpy(zero_copy_only=False)]
+        return np.where(values.is_valid().to_numpy(zero_copy_only=False), known, np.int8(0))
+    if values.null_count and pa.types.is_integer(values.type):
+        values = pc.fill_null(values, -1)
+    numbers: NDArray[Any] = values.to_numpy(zero_copy_only=False)  # null times become NaN
+    return numbers

@@ -1,0 +1,231 @@
+"""Runs on disk and in memory: what takes the engine's results, and what reads them again.
+
+A run folder holds jobs.parquet, timeline.parquet and, written last, run.json. Results stream out while the simulation
+goes on: memory does not grow with the number of jobs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from schedlab.analysis.metrics import TAU, summarise
+from schedlab.engine.folder import OutputFolder, explained, holds_run
+from schedlab.engine.parquet import FolderTables, TableFile, in_workload_order
+from schedlab.engine.tables import TIMELINE_SCHEMA, Batch, JobTables, timeline_table
+from schedlab.model.cluster import Cluster
+from schedlab.model.errors import InputError
+from schedlab.model.request import Request
+from schedlab.model.run import Run, Tables
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FORMAT = 1  # of run folders; grows when older versions of schedlab could not read them
+
+
+class RunWriter:
+    """Streams a run into a folder. Left before `finish()`, for whatever reason, it leaves nothing behind.
+
+    The arrays of a batch belong to the writer from then on. A batch of jobs whose ids are not numbers has a `name`
+    column; then all batches have one.
+    """
+
+    def __init__(self, path: str | Path, cluster: Cluster, *, force: bool = False, dependencies: bool = False) -> None:
+        self.path = Path(path)
+        self._folder = OutputFolder(path, force)
+        self._cluster, self._dependencies = cluster, dependencies
+        self._job_tables: JobTables | None = None
+        self._files: dict[str, TableFile] = {}
+
+    def __enter__(self) -> Self:
+        self._folder.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for file in self._files.values():
+            with suppress(OSError):  # the disk is full, which has been said already
+                file.close()
+        self._folder.__exit__(kind, error, trace)
+
+    def write_jobs(self, batch: Batch) -> None:
+        if self._job_tables is None:
+            self._job_tables = JobTables(self._cluster, names="name" in batch, dependencies=self._dependencies)
+        self._write("jobs.parquet", self._job_tables.table(batch))
+
+    def write_timeline(self, batch: Batch) -> None:
+        self._write("timeline.parquet", timeline_table(batch))
+
+    def finish(self, config: dict[str, Any]) -> Run:
+        """Complete the run. `config` has policy, options, workload, requests, and what else run.json should say."""
+        if "jobs.parquet" not in self._files:
+            self._write("jobs.parquet", JobTables(self._cluster, dependencies=self._dependencies).schema.empty_table())
+        if "timeline.parquet" not in self._files:
+            self._write("timeline.parquet", TIMELINE_SCHEMA.empty_table())
+        with explained(self.path):
+            while self._files:
+                self._files.popitem()[1].close()
+            partial = self._folder.partial
+            full = run_json(config, self._cluster, FolderTables(partial))
+            full["files"] = {name: _sha256(partial / name) for name in ("jobs.parquet", "timeline.parquet")}
+            text = json.dumps(full, indent=2, ensure_ascii=False, allow_nan=False)
+            (partial / "run.json").write_text(text + "\n", encoding="utf-8")
+            self._folder.commit()
+        return Run(full, FolderTables(self.path), self.path)
+
+    def _write(self, name: str, table: pa.Table) -> None:
+        with explained(self.path):
+            if name not in self._files:
+                self._files[name] = TableFile(self._folder.partial / name, table.schema)
+            self._files[name].write(table)
+
+
+class MemoryWriter:
+    """Takes results as RunWriter does and keeps them as they come; tables are made of them when somebody looks."""
+
+    def __init__(self, cluster: Cluster, *, dependencies: bool = False) -> None:
+        self._tables = MemoryTables(cluster, dependencies)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+    def write_jobs(self, batch: Batch) -> None:
+        self._tables.job_batches.append(batch)
+
+    def write_timeline(self, batch: Batch) -> None:
+        self._tables.time_batches.append(batch)
+
+    def finish(self, config: dict[str, Any]) -> Run:
+        return Run(run_json(config, self._tables.cluster, self._tables), self._tables)
+
+
+class MemoryTables:
+    """The tables of a run that was not written."""
+
+    def __init__(self, cluster: Cluster, dependencies: bool) -> None:
+        self.cluster, self.dependencies = cluster, dependencies
+        self.job_batches: list[Batch] = []
+        self.time_batches: list[Batch] = []
+
+    def column(self, name: str) -> NDArray[Any]:
+        key = "id" if name == "job" else name
+        return np.concatenate([batch[key] for batch in self.job_batches]) if self.job_batches else np.empty(0)
+
+    def timeline_batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        for batch in self.time_batches:
+            yield {name: batch[name] for name in names}
+
+    def jobs(self) -> pl.DataFrame:
+        named = bool(self.job_batches) and "name" in self.job_batches[0]
+        tables = JobTables(self.cluster, names=named, dependencies=self.dependencies)
+        whole = pa.concat_tables([tables.schema.empty_table(), *map(tables.table, self.job_batches)])
+        return in_workload_order(whole)
+
+    def timeline(self) -> pl.DataFrame:
+        import polars as pl
+
+        whole = pa.concat_tables([TIMELINE_SCHEMA.empty_table(), *map(timeline_table, self.time_batches)])
+        return pl.DataFrame(whole)
+
+    def save(self, config: dict[str, Any], path: Path, force: bool) -> None:
+        with RunWriter(path, self.cluster, force=force, dependencies=self.dependencies) as writer:
+            for batch in self.job_batches:
+                writer.write_jobs(batch)
+            for batch in self.time_batches:
+                writer.write_timeline(batch)
+            writer.finish(config)
+
+
+def read_run(path: str | Path, *, verify: bool = False) -> Run:
+    """Open a run folder. `verify` compares the tables with the hashes in run.json."""
+    folder = Path(path)
+    if folder.name == "run.json":
+        folder = folder.parent
+    if not holds_run(folder):
+        raise _not_a_run(folder)
+    config = _read_json(folder / "run.json")
+    for name, expected in config["files"].items():
+        if not (folder / name).is_file():
+            raise InputError("the run is incomplete: the file is missing", where=str(folder / name))
+        if verify and _sha256(folder / name) != expected:
+            raise InputError("the file was changed after the run was written", where=str(folder / name))
+    return Run(config, FolderTables(folder), folder)
+
+
+def run_json(config: dict[str, Any], cluster: Cluster, tables: Tables) -> dict[str, Any]:
+    """The content of run.json, always in the same order, and with the summary."""
+    given = dict(config)
+    requests = [r.to_dict() if isinstance(r, Request) else r for r in given.pop("requests")]
+    options = given.pop("options")
+    ordered = {
+        "schedlab": schedlab_version(),
+        "format": FORMAT,
+        "policy": given.pop("policy"),
+        "options": options,
+        "cluster": cluster.to_dict(),
+        "workload": given.pop("workload"),
+        "requests": requests,
+        "summary": summarise(tables, cluster.cores, tau=options.get("tau", TAU)),
+        "environment": {
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "pyarrow": pa.__version__,
+            "machine": f"{platform.system()} {platform.machine()}",
+        },
+    }
+    ordered.update((key, value) for key, value in given.items() if key not in ordered and key != "files")
+    return ordered
+
+
+def schedlab_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("schedlab")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _not_a_run(folder: Path) -> InputError:
+    if not folder.exists():
+        return InputError("no such folder", where=str(folder))
+    inside = sorted(str(entry) for entry in folder.iterdir() if holds_run(entry)) if folder.is_dir() else []
+    hint = f"it holds runs: {', '.join(inside[:3])}{', …' if len(inside) > 3 else ''}" if inside else ""
+    return InputError("not a run: a run is a folder with a run.json", where=str(folder), hint=hint)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+        found, needed = config["format"], ("policy", "options", "cluster", "workload", "requests", "summary", "files")
+        missing = [key for key in needed if key not in config]
+    except (ValueError, TypeError, KeyError) as error:
+        raise InputError(f"not the description of a run ({error})", where=str(path)) from error
+    if found != FORMAT:
+        hint = "read it with the version of schedlab that wrote it"
+        raise InputError(f"format {found} of run folders; this schedlab knows {FORMAT}", where=str(path), hint=hint)
+    if missing:
+        raise InputError(f"not the description of a run ({', '.join(missing)} missing)", where=str(path))
+    return dict(config)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

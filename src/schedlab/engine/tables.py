@@ -1,0 +1,108 @@
+"""The engine's batches of arrays as Arrow tables: the schema of jobs.parquet and timeline.parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from schedlab._core import NodeNames
+from schedlab.model.cluster import Cluster
+from schedlab.model.states import REASONS, STATES
+
+Batch = Mapping[str, Any]  # column name -> array
+
+STATE = pa.dictionary(pa.int8(), pa.string())
+
+# In the order of the file. A nullable column has null where the value is unknown (-1, NaN, no reason, no nodes).
+_JOBS = {
+    field.name: field
+    for field in (
+        pa.field("job", pa.int64(), nullable=False),
+        pa.field("name", pa.string(), nullable=False),
+        pa.field("sequence", pa.int64(), nullable=False),
+        pa.field("user", pa.int32()),
+        pa.field("group", pa.int32()),
+        pa.field("queue", pa.int32()),
+        pa.field("partition", pa.int32()),
+        pa.field("submit", pa.float64(), nullable=False),
+        pa.field("eligible", pa.float64()),
+        pa.field("start", pa.float64()),
+        pa.field("end", pa.float64(), nullable=False),
+        pa.field("state", STATE, nullable=False),
+        pa.field("reason", STATE),
+        pa.field("cores", pa.int64(), nullable=False),
+        pa.field("count", pa.int64(), nullable=False),
+        pa.field("request", pa.int32(), nullable=False),
+        pa.field("runtime", pa.float64(), nullable=False),
+        pa.field("limit", pa.float64(), nullable=False),
+        pa.field("estimate", pa.float64(), nullable=False),
+        pa.field("nodes", pa.string()),
+        pa.field("backfilled", pa.bool_(), nullable=False),
+        pa.field("priority", pa.float64()),
+        pa.field("after", pa.int64()),
+        pa.field("think", pa.float64(), nullable=False),
+    )
+}
+
+TIMELINE_SCHEMA = pa.schema(
+    [
+        pa.field("time", pa.float64(), nullable=False),
+        pa.field("running", pa.int32(), nullable=False),
+        pa.field("queued", pa.int32(), nullable=False),
+        pa.field("used_cores", pa.int64(), nullable=False),
+        pa.field("queued_cores", pa.int64(), nullable=False),
+    ]
+)
+
+
+class JobTables:
+    """Makes one Arrow table of each batch of jobs."""
+
+    def __init__(self, cluster: Cluster, *, names: bool = False, dependencies: bool = False) -> None:
+        left_out = ([] if names else ["name"]) + ([] if dependencies else ["after", "think"])
+        self.schema = pa.schema([field for name, field in _JOBS.items() if name not in left_out])
+        self._node_names = None if cluster.pool else NodeNames(cluster.node_names())
+
+    def table(self, batch: Batch) -> pa.Table:
+        return pa.Table.from_arrays([self._array(field, batch) for field in self.schema], schema=self.schema)
+
+    def _array(self, field: pa.Field, batch: Batch) -> pa.Array:
+        match field.name:
+            case "job":
+                return pa.array(batch["id"], pa.int64())
+            case "name":
+                return pa.array(batch["name"], pa.string())
+            case "state":
+                return pa.DictionaryArray.from_arrays(pa.array(batch["state"], pa.int8()), pa.array(STATES))
+            case "reason":
+                codes = batch["reason"].astype(np.int8) - np.int8(1)
+                return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(REASONS[1:]))
+            case "backfilled":
+                return pa.array(batch["backfilled"].astype(bool))
+            case "nodes":
+                return self._nodes(batch)
+            case name:
+                values = batch[name]
+                return pa.array(values, field.type, mask=_unknown(values) if field.nullable else None)
+
+    def _nodes(self, batch: Batch) -> pa.Array:
+        offsets = batch["alloc_offset"]
+        length = len(offsets) - 1
+        if self._node_names is None:
+            return pa.nulls(length, pa.string())
+        ends, characters = self._node_names.fold(offsets, batch["alloc_node"], batch["alloc_count"])
+        placed = np.packbits(np.diff(offsets) > 0, bitorder="little")
+        return pa.StringArray.from_buffers(length, pa.py_buffer(ends), pa.py_buffer(characters), pa.py_buffer(placed))
+
+
+def timeline_table(batch: Batch) -> pa.Table:
+    return pa.Table.from_arrays([pa.array(batch[f.name], f.type) for f in TIMELINE_SCHEMA], schema=TIMELINE_SCHEMA)
+
+
+def _unknown(values: NDArray[Any]) -> NDArray[np.bool_] | None:
+    unknown = np.isnan(values) if values.dtype.kind == "f" else values < 0
+    return unknown if unknown.any() else None

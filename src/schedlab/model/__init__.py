@@ -1,0 +1,1 @@
+"""The nouns of the laboratory: jobs, requests, clusters, runs, and the errors about them."""

@@ -1,0 +1,107 @@
+"""The machine: groups of identical nodes in a fixed order, and partitions over the groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from schedlab.model.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class NodeGroup:
+    """`count` identical nodes called prefix + number (`n001`…)."""
+
+    name: str
+    count: int
+    resources: dict[str, int]  # per node: cores, memory (bytes), gpus, anything else
+    prefix: str = "n"
+    first: int = 1  # number of its first node
+    width: int = 0  # digits of the number; 0: no padding
+    sockets: int = 1
+    features: frozenset[str] = frozenset()
+
+    def node_names(self) -> list[str]:
+        return [f"{self.prefix}{number:0{self.width}d}" for number in range(self.first, self.first + self.count)]
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A named set of node groups that jobs can ask for."""
+
+    name: str
+    groups: tuple[str, ...]
+    default: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Node groups in cluster order (the order that first-fit walks), and partitions."""
+
+    groups: tuple[NodeGroup, ...]
+    partitions: tuple[Partition, ...] = ()
+    pool: bool = False  # nodes do not matter: one node holds everything, results list no nodes
+    name: str = field(default="cluster")
+
+    @classmethod
+    def uniform(cls, nodes: int, cores: int = 1, **resources: int) -> Cluster:
+        """`nodes` identical nodes."""
+        if nodes < 1 or cores < 0:
+            raise InputError(f"a cluster of {nodes} nodes with {cores} cores each cannot run anything")
+        group = NodeGroup("nodes", nodes, {"cores": cores, **resources}, width=len(str(nodes)))
+        return cls((group,), name=f"{nodes}x{cores}")
+
+    @classmethod
+    def of_cores(cls, cores: int) -> Cluster:
+        """One pool of cores: nodes do not matter."""
+        if cores < 1:
+            raise InputError(f"a pool of {cores} cores cannot run anything")
+        return cls((NodeGroup("pool", 1, {"cores": cores}, prefix="pool"),), pool=True, name=f"pool:{cores}")
+
+    @property
+    def nodes(self) -> int:
+        return sum(group.count for group in self.groups)
+
+    @property
+    def cores(self) -> int:
+        return self.total("cores")
+
+    def total(self, resource: str) -> int:
+        return sum(group.count * group.resources.get(resource, 0) for group in self.groups)
+
+    @property
+    def resource_names(self) -> tuple[str, ...]:
+        """All resources some node has; cores first, the others in order of appearance."""
+        names = dict.fromkeys(["cores"])
+        for group in self.groups:
+            names.update(dict.fromkeys(group.resources))
+        return tuple(names)
+
+    def node_names(self) -> list[str]:
+        return [name for group in self.groups for name in group.node_names()]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "pool": self.pool,
+            "groups": [
+                {
+                    "name": g.name,
+                    "count": g.count,
+                    "resources": dict(g.resources),
+                    "prefix": g.prefix,
+                    "first": g.first,
+                    "width": g.width,
+                    "sockets": g.sockets,
+                    "features": sorted(g.features),
+                }
+                for g in self.groups
+            ],
+            "partitions": [{"name": p.name, "groups": list(p.groups), "default": p.default} for p in self.partitions],
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Cluster:
+        groups = tuple(NodeGroup(**{**g, "features": frozenset(g["features"])}) for g in data["groups"])
+        partitions = tuple(Partition(p["name"], tuple(p["groups"]), p["default"]) for p in data["partitions"])
+        return cls(groups, partitions, data["pool"], data["name"])

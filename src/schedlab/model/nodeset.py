@@ -1,0 +1,192 @@
+"""Node sets as text, the way resource managers write them: `n[001-003,007]`, `n[001-002]*2,n003`.
+
+`*2` after a name or a bracket: two chunks on each of these nodes (one where nothing is said). Order is kept, so that
+`expand(fold(names, chunks))` gives back exactly what went in; nodes in cluster order give the shortest text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from schedlab.model.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MOST_NODES = 10_000_000  # in one text; a typing error in a range should not fill the memory
+
+_NAME = re.compile(r"([^\[\],*\s]*?)([0-9]{0,18})")  # what comes before the number, the number with its zeros
+_ITEM = re.compile(r"([^\[\],*\s]*(?=\[)|[^\[\],*\s]+)(?:\[([0-9][0-9,-]*)\])?(?:\*([0-9]{1,18}))?")
+_RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
+_EXPECTED = "expected names like n001, n[001-003,007] or n[001-002]*2, separated by commas"
+
+
+def fold(names: Iterable[str], chunks: Iterable[int] | None = None) -> str:
+    """The node-set text of `names`; `chunks` says how many chunks each holds (1 each if it is not given)."""
+    listed = list(names)
+    counts = [1] * len(listed) if chunks is None else list(chunks)
+    items: list[str] = []
+    prefix, count, ranges = "", 0, list[tuple[str, str]]()  # the item that is being built
+    for name, chunk_count in zip(listed, counts, strict=True):
+        if chunk_count < 1:
+            raise ValueError(f"{name} holds {chunk_count} chunks; an allocated node holds at least one")
+        name_prefix, digits = split_name(name)
+        if not (ranges and digits and ranges[-1][1] and name_prefix == prefix and chunk_count == count):
+            if ranges:
+                items.append(_item(prefix, ranges, count))
+            prefix, count, ranges = name_prefix, chunk_count, [(digits, digits)]
+        elif _follows(ranges[-1][1], digits):
+            ranges[-1] = (ranges[-1][0], digits)
+        else:
+            ranges.append((digits, digits))
+    if ranges:
+        items.append(_item(prefix, ranges, count))
+    return ",".join(items)
+
+
+def expand(text: str) -> list[tuple[str, int]]:
+    """`n[001-002]*2,n003` as [("n001", 2), ("n002", 2), ("n003", 1)]."""
+    found: list[tuple[str, int]] = []
+    position, length = 0, len(text)
+    while position < length:
+        item = _ITEM.match(text, position)
+        if item is None:
+            raise _bad(text, position, "a name is missing" if text[position] == "," else "unexpected character")
+        prefix, inside, times = item.groups()
+        count = int(times) if times else 1
+        if count < 1:
+            raise _bad(text, item.start(3), "a node of the set holds at least one chunk")
+        if inside is None:
+            found.append((prefix, count))
+        else:
+            numbers = _numbers(text, inside, item.start(2), MOST_NODES - len(found))
+            found += [(prefix + number, count) for number in numbers]
+        position = item.end()
+        if position < length and text[position] != ",":
+            raise _bad(text, position, "unexpected character")
+        position += 1
+    if position == length and length:
+        raise _bad(text, length, "a name is missing after the last comma")
+    return found
+
+
+@lru_cache(maxsize=65_536)  # the same few nodes come again and again
+def split_name(name: str) -> tuple[str, str]:
+    """`n007` as ("n", "007"), `login` as ("login", "")."""
+    match = _NAME.fullmatch(name)
+    if match is None or not name:
+        raise ValueError(f"{name!r} cannot be in a node set: a name has no brackets, commas, stars or spaces")
+    return match.group(1), match.group(2)
+
+
+class NodeFolder:
+    """Folds many allocations at once, for tables of jobs: nodes are positions in `names` (the cluster's order)."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        import numpy as np
+        import pyarrow as pa
+
+        prefixes, digits = zip(*map(split_name, names), strict=True) if names else ((), ())
+        self._prefixes = list(dict.fromkeys(prefixes))
+        position = {prefix: index for index, prefix in enumerate(self._prefixes)}
+        self._prefix = np.array([position[prefix] for prefix in prefixes], np.int64)
+        self._digits = pa.array(digits, pa.string())
+        self._to_digits = pa.array(["", *(f"-{text}" for text in digits)], pa.string())
+        # Whether a node's name is the one after that of the node before it in the list of names.
+        parts = pairwise(zip(prefixes, digits, strict=True))
+        after = [a == c and bool(b and d) and _follows(b, d) for (a, b), (c, d) in parts]
+        self._follows_previous = np.array([False, *after], bool)
+        self._numbered = np.array([bool(text) for text in digits], bool)
+
+    def fold_rows(self, offset: NDArray[Any], node: NDArray[Any], chunks: NDArray[Any]) -> Any:
+        """A pyarrow array of texts, row i from nodes offset[i]:offset[i+1]; empty text for a row without nodes."""
+        import numpy as np
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        node, chunks = np.asarray(node, np.int64), np.asarray(chunks, np.int64)
+        offset = np.asarray(offset, np.int64)
+        if not len(node):
+            return pa.array([""] * (len(offset) - 1), pa.string())
+
+        first_of_row = np.zeros(len(node) + 1, bool)
+        first_of_row[offset] = True
+        first_of_row = first_of_row[:-1]
+        # An item is a name or a bracket: same row, prefix and chunks. A run is a range in it.
+        prefix = self._prefix[node]
+        item_begins = _changes(prefix) | _changes(chunks) | first_of_row | ~self._numbered[node]
+        run_begins = item_begins | (np.diff(node, prepend=-2) != 1) | ~self._follows_previous[node]
+        starts = np.flatnonzero(run_begins)
+        lasts = np.append(starts[1:], len(node)) - 1
+        item_starts = np.flatnonzero(item_begins)
+        item_lengths = np.diff(np.append(item_starts, len(node)))
+        item = np.cumsum(item_begins)[starts] - 1
+        opens = item_begins[starts]
+        closes = np.append(opens[1:], True)
+        bracket = item_lengths[item] > 1
+
+        heads = ["", ",", *(c + p + b for p in self._prefixes for c in ("", ",") for b in ("", "["))]
+        head = np.where(opens, 2 + prefix[starts] * 4 + ~first_of_row[starts] * 2 + bracket, 1)
+        values, which = np.unique(chunks[starts], return_inverse=True)
+        tails = ["", *(b + ("" if v == 1 else f"*{v}") for v in values for b in ("", "]"))]
+        tail = np.where(closes, 1 + which * 2 + bracket, 0)
+        runs = pc.binary_join_element_wise(
+            pa.array(heads, pa.string()).take(pa.array(head)),
+            self._digits.take(pa.array(node[starts])),
+            self._to_digits.take(pa.array(np.where(lasts > starts, node[lasts] + 1, 0))),
+            pa.array(tails, pa.string()).take(pa.array(tail)),
+            "",
+        )
+        rows = pa.ListArray.from_arrays(pa.array(np.searchsorted(starts, offset), pa.int32()), runs)
+        return pc.binary_join(rows, "")
+
+
+def _changes(values: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Where a value differs from the one before it; true for the first."""
+    import numpy as np
+
+    changed = np.ones(len(values), bool)
+    np.not_equal(values[1:], values[:-1], out=changed[1:])
+    return changed
+
+
+def _follows(digits: str, later: str) -> bool:
+    """Whether counting on from `digits`, at its width, gives `later`: 09 10, 9 10, 99 100, but not 009 10."""
+    return int(later) == int(digits) + 1 and (
+        len(later) == len(digits) or (len(later) == len(digits) + 1 and later[0] != "0")
+    )
+
+
+def _item(prefix: str, ranges: list[tuple[str, str]], count: int) -> str:
+    texts = [first if first == last else f"{first}-{last}" for first, last in ranges]
+    single = len(ranges) == 1 and ranges[0][0] == ranges[0][1]
+    names = prefix + texts[0] if single else f"{prefix}[{','.join(texts)}]"
+    return names if count == 1 else f"{names}*{count}"
+
+
+def _numbers(text: str, inside: str, position: int, room: int) -> list[str]:
+    """The numbers of a bracket, as written: `001-003,007`."""
+    numbers: list[str] = []
+    for part in inside.split(","):
+        match = _RANGE.fullmatch(part)
+        if match is None:
+            raise _bad(text, position, f"'{part}' is not a number or a range")
+        first, last = match.group(1), match.group(2) or match.group(1)
+        low, high, width = int(first), int(last), len(first)
+        if high < low or last != f"{high:0{width}d}":
+            raise _bad(text, position, f"the range '{part}' goes backwards or changes its number of digits")
+        if len(numbers) + high - low + 1 > room:
+            raise _bad(text, position, f"more than {MOST_NODES:,} nodes")
+        numbers += [f"{number:0{width}d}" for number in range(low, high + 1)]
+        position += len(part) + 1
+    return numbers
+
+
+def _bad(text: str, position: int, problem: str) -> InputError:
+    shown = text if len(text) <= 80 else f"{text[:77]}…"
+    return InputError(f"{problem} at character {position + 1}", where=f"node set '{shown}'", hint=_EXPECTED)

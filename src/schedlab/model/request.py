@@ -1,0 +1,43 @@
+"""What a job asks for: `count` identical chunks of resources."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One chunk, and where chunks may go. How many chunks is the job's own number (`count`).
+
+    `SINGLE_CORE`, a chunk of one core that may go anywhere, is what a processor of an SWF log means.
+    """
+
+    chunk: dict[str, int] = field(default_factory=lambda: {"cores": 1})
+    per_node_min: int = 0
+    per_node_max: int = 0
+    features: frozenset[str] = frozenset()
+    partition: str | None = None
+    exclusive: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready form that leaves out what is at its default."""
+        found: dict[str, Any] = {"chunk": dict(self.chunk)}
+        if self.per_node_min:
+            found["per_node_min"] = self.per_node_min
+        if self.per_node_max:
+            found["per_node_max"] = self.per_node_max
+        if self.features:
+            found["features"] = sorted(self.features)
+        if self.partition is not None:
+            found["partition"] = self.partition
+        if self.exclusive:
+            found["exclusive"] = True
+        return found
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Request:
+        return cls(**{**data, "features": frozenset(data.get("features", ()))})
+
+
+SINGLE_CORE = Request()

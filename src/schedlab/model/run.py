@@ -1,0 +1,101 @@
+"""A finished simulation: what was asked, the summary, and the tables of jobs and of the machine over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedlab.model.cluster import Cluster
+from schedlab.model.request import Request
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Tables(Protocol):
+    """The two tables of a run, on disk or in memory, readable a column at a time to keep memory small."""
+
+    def column(self, name: str) -> NDArray[Any]:
+        """One column of the jobs, in the order in which they left; a fresh array that the caller may overwrite.
+
+        Unknown is NaN in times and -1 in numbers; `state` and `reason` are positions in STATES and REASONS.
+        """
+        ...
+
+    def timeline_batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        """Columns of the timeline, piece by piece in order of time."""
+        ...
+
+    def jobs(self) -> pl.DataFrame: ...
+
+    def timeline(self) -> pl.DataFrame: ...
+
+    def save(self, config: dict[str, Any], path: Path, force: bool) -> None: ...
+
+
+class Run:
+    """One policy on one workload and one cluster, simulated."""
+
+    def __init__(self, config: dict[str, Any], tables: Tables, path: Path | None = None) -> None:
+        self.config = config  # the content of run.json
+        self.tables = tables
+        self.path = path  # its folder; None while it is in memory only
+
+    @property
+    def policy(self) -> str:
+        return str(self.config["policy"])
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How it was simulated: estimate, overrun, passes, dependencies."""
+        return dict(self.config["options"])
+
+    @property
+    def workload(self) -> dict[str, Any]:
+        """Where the jobs came from: name, hash of the file, origin of time, what reading it met."""
+        return dict(self.config["workload"])
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The metrics over the whole run (seconds, shares between 0 and 1)."""
+        return dict(self.config["summary"])
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        return Cluster.from_dict(self.config["cluster"])
+
+    @cached_property
+    def requests(self) -> list[Request]:
+        return [Request.from_dict(request) for request in self.config["requests"]]
+
+    @cached_property
+    def jobs(self) -> pl.DataFrame:
+        """One row per job, in the order of the workload."""
+        return self.tables.jobs()
+
+    @cached_property
+    def timeline(self) -> pl.DataFrame:
+        """Jobs and cores, running and queued, from each moment at which they changed."""
+        return self.tables.timeline()
+
+    def save(self, path: str | Path, force: bool = False) -> Path:
+        """Write the run as a folder (run.json, jobs.parquet, timeline.parquet); `force` replaces a run there."""
+        target = Path(path)
+        self.tables.save(self.config, target, force)
+        return target
+
+    def __repr__(self) -> str:
+        summary = self.config["summary"]
+        facts = [f"{summary['jobs']:,} jobs"]
+        wait, utilisation = summary["wait"]["mean"], summary["utilisation"]
+        if wait is not None:
+            facts.append(f"mean wait {np.round(wait):,.0f} s")
+        if utilisation is not None:
+            facts.append(f"utilisation {utilisation:.1%}")
+        place = f", in {self.path}" if self.path else ""
+        return f"<Run {self.policy} on {self.config['cluster']['name']}: {', '.join(facts)}{place}>"

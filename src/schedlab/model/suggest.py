@@ -1,0 +1,21 @@
+"""The "did you mean …?" of error messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def closest(word: str, names: Iterable[str]) -> str | None:
+    """The name that `word` was most likely meant to be, if one is near enough."""
+    import difflib  # only on the way to an error message
+
+    folded = {name.casefold(): name for name in names}
+    found = difflib.get_close_matches(word.casefold().strip(), folded, n=1, cutoff=0.6)
+    return folded[found[0]] if found else None
+
+
+def did_you_mean(word: str, names: Iterable[str], listing: str = "") -> str:
+    """A hint: the closest name, if there is one, and then `listing` (what there is to choose from)."""
+    name = closest(word, names)
+    parts = ([f"did you mean '{name}'?"] if name else []) + ([listing] if listing else [])
+    return " ".join(parts)

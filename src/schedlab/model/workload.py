@@ -1,0 +1,134 @@
+"""A workload: jobs in submit order, delivered in batches of columns so that a log never has to fit in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedlab.model.request import SINGLE_CORE, Request
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# Column, type, and the value that means "unknown" or "none".
+JOB_COLUMNS: dict[str, tuple[Any, Any]] = {
+    "id": (np.int64, -1),
+    "submit": (np.float64, 0.0),
+    "runtime": (np.float64, 0.0),
+    "limit": (np.float64, 0.0),
+    "count": (np.int64, 1),
+    "request": (np.int32, 0),
+    "user": (np.int32, -1),
+    "group": (np.int32, -1),
+    "queue": (np.int32, -1),
+    "partition": (np.int32, -1),
+    "executable": (np.int32, -1),
+    "status": (np.int8, -1),
+    "wait": (np.float64, np.nan),  # as recorded in the log
+    "cancel": (np.float64, np.inf),  # when its user withdraws it if it still waits
+    "after": (np.int64, -1),  # id of the job it has to wait for
+    "think": (np.float64, 0.0),  # time between the end of that job and this one's submission
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobBatch:
+    """Some jobs as columns of equal length. `request` points into the workload's `requests`."""
+
+    id: NDArray[np.int64]
+    submit: NDArray[np.float64]
+    runtime: NDArray[np.float64]
+    limit: NDArray[np.float64]
+    count: NDArray[np.int64]
+    request: NDArray[np.int32]
+    user: NDArray[np.int32]
+    group: NDArray[np.int32]
+    queue: NDArray[np.int32]
+    partition: NDArray[np.int32]
+    executable: NDArray[np.int32]
+    status: NDArray[np.int8]
+    wait: NDArray[np.float64]
+    cancel: NDArray[np.float64]
+    after: NDArray[np.int64]
+    think: NDArray[np.float64]
+    names: tuple[str, ...] | None = None  # the ids as written, where they are not numbers
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+    @classmethod
+    def of(cls, *, names: tuple[str, ...] | None = None, **columns: Any) -> JobBatch:
+        """A batch from whatever columns there are; the others get their "unknown" value, `id` counts from 1."""
+        length = len(next(iter(columns.values())))
+        if "id" not in columns:
+            columns["id"] = np.arange(1, length + 1)
+        if "limit" not in columns:
+            columns["limit"] = columns["runtime"]
+        full = {
+            name: np.ascontiguousarray(columns.pop(name), dtype)
+            if name in columns
+            else np.full(length, unknown, dtype)
+            for name, (dtype, unknown) in JOB_COLUMNS.items()
+        }
+        if columns:
+            raise TypeError(f"unknown job columns: {', '.join(columns)}")
+        return cls(names=names, **full)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "names"}
+
+
+@dataclass
+class ReadReport:
+    """What reading a log met: records seen and kept, what was dropped or filled in and why, samples of bad rows."""
+
+    records: int = 0
+    kept: int = 0
+    dropped: dict[str, int] = field(default_factory=dict)
+    filled: dict[str, int] = field(default_factory=dict)
+    bad_rows: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Workload:
+    """Jobs sorted by submit time (ties as in the file). `batches()` may be called again for another run over them.
+
+    `requests` and `report` are complete once a pass over the batches is.
+    """
+
+    name: str
+    source: Callable[[], Iterator[JobBatch]]
+    requests: list[Request] = field(default_factory=lambda: [SINGLE_CORE])
+    origin: datetime | None = None  # UTC time of second 0
+    header: dict[str, str] = field(default_factory=dict)
+    report: ReadReport = field(default_factory=ReadReport)
+    content_hash: str = ""  # sha256 of the file it came from
+
+    def batches(self) -> Iterator[JobBatch]:
+        return self.source()
+
+    @classmethod
+    def of(cls, *, name: str = "jobs", requests: list[Request] | None = None, **columns: Any) -> Workload:
+        """A workload from columns in memory; sorted by submit time here."""
+        batch = JobBatch.of(**columns)
+        order = np.argsort(batch.submit, kind="stable")
+        ordered = JobBatch(**{key: column[order] for key, column in batch.columns().items()})
+        report = ReadReport(records=len(batch), kept=len(batch))
+        return cls(name, lambda: iter((ordered,)), requests or [SINGLE_CORE], report=report)
+
+    @cached_property
+    def jobs(self) -> pl.DataFrame:
+        """All jobs as one polars table (reads everything)."""
+        import polars as pl
+
+        tables = [pl.DataFrame(batch.columns()) for batch in self.batches()]
+        return pl.concat(tables) if tables else pl.DataFrame()
+
+    def __len__(self) -> int:
+        return len(self.jobs)

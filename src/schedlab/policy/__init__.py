@@ -1,0 +1,1 @@
+"""What a policy is made of: an order, a backfill discipline, a placement; and where estimates come from."""

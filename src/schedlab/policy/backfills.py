@@ -1,0 +1,58 @@
+"""The backfill disciplines: which waiting jobs a pass may start, and the keys that each discipline understands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A `key=value` of a policy."""
+
+    name: str
+    meaning: str
+    default: str
+
+
+@dataclass(frozen=True, slots=True)
+class Backfill:
+    """A row of the table."""
+
+    name: str
+    summary: str
+    keys: tuple[Key, ...]
+    reference: str = ""
+
+
+ORDER = Key("order", "which waiting job comes first: the name of an order or an expression", "fcfs")
+SCAN = Key("scan", "the order in which candidates for backfilling are tried", "the queue's order")
+PLACE = Key("place", "which nodes a job gets: the name of a placement", "first-fit")
+NODES = Key("nodes", "whether jobs may share a node: shared or exclusive", "shared")
+DEPTH = Key("depth", "how many jobs are examined after the first that does not fit", "all")
+RESERVATIONS = Key("reservations", "how many waiting jobs are protected by a reservation", "1")
+KEYS = {key.name: key for key in (ORDER, SCAN, PLACE, NODES, DEPTH, RESERVATIONS)}
+
+_TABLE = (
+    Backfill("none", "start jobs in order; stop at the first that does not fit", (ORDER, PLACE, NODES)),
+    Backfill("skip", "go through all jobs in order; start each that fits", (ORDER, PLACE, NODES, DEPTH)),
+    Backfill(
+        "easy",
+        "later jobs may start if they do not delay the first that does not fit (shadow time and extra resources)",
+        (ORDER, SCAN, PLACE, NODES, DEPTH, RESERVATIONS),
+        "Lifka, JSSPP 1995; scan=sjf is EASY-SJBF of Tsafrir, Etsion and Feitelson, TPDS 2007",
+    ),
+    Backfill(
+        "easy-strict",
+        "as easy, but only jobs that end before the shadow time (no use of extra resources)",
+        (ORDER, SCAN, PLACE, NODES, DEPTH),
+        "the EASY of ELiSE",
+    ),
+    Backfill(
+        "conservative",
+        "every waiting job holds a reservation; reservations move up when a job ends early",
+        (ORDER, PLACE, NODES),
+        "Mu'alem and Feitelson, TPDS 2001",
+    ),
+    Backfill("reject", "reject every job as it is submitted (measures the simulator itself)", ()),
+)
+BACKFILLS = {backfill.name: backfill for backfill in _TABLE}

@@ -1,0 +1,44 @@
+"""Everything a policy can be made of, as one list: what `schedlab policies` prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from schedlab.policy.backfills import BACKFILLS, Key
+from schedlab.policy.estimates import ESTIMATES
+from schedlab.policy.orders import EXPRESSION_ORDER, ORDERS, RANDOM_ORDER
+from schedlab.policy.placements import PLACEMENTS
+
+SEED = Key("seed", "a whole number; the same seed gives the same choice", "0")
+FACTOR = Key("F", "a number above 0", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing to choose. An order has a formula, a backfill has keys, what is written with (…) has a parameter."""
+
+    kind: str  # backfill, order, placement or estimate
+    name: str
+    summary: str
+    formula: str = ""
+    parameters: tuple[Key, ...] = ()
+    reference: str = ""
+
+
+def catalogue() -> list[Entry]:
+    """Backfills, orders, placements and estimates, in the order of their tables."""
+    backfills = [Entry("backfill", b.name, b.summary, "", b.keys, b.reference) for b in BACKFILLS.values()]
+    orders = [Entry("order", o.name, o.summary, o.formula, (), o.reference) for o in ORDERS.values()]
+    orders.append(Entry("order", RANDOM_ORDER.name, RANDOM_ORDER.summary, RANDOM_ORDER.formula, (SEED,)))
+    orders.append(Entry("order", EXPRESSION_ORDER.name, EXPRESSION_ORDER.summary, EXPRESSION_ORDER.formula))
+    placements = [
+        Entry(
+            "placement", "random(seed)" if p.name == "random" else p.name, p.summary, "", (SEED,) * (p.name == "random")
+        )
+        for p in PLACEMENTS.values()
+    ]
+    estimates = [
+        Entry("estimate", e.name, e.summary, "", (FACTOR,) * (e.name == "limit*F"), e.reference)
+        for e in ESTIMATES.values()
+    ]
+    return [*backfills, *orders, *placements, *estimates]

@@ -1,0 +1,122 @@
+"""The orders that have a name: one table for the parser, `schedlab policies` and the documentation.
+
+An order gives each waiting job a key; the smallest goes first, ties by (eligible time, position in the workload).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from schedlab.model.errors import InputError
+from schedlab.model.suggest import did_you_mean
+from schedlab.policy.expression import COLUMNS, Program, compile_expression, is_dynamic
+
+
+@dataclass(frozen=True, slots=True)
+class NamedOrder:
+    """A row of the table."""
+
+    name: str
+    formula: str
+    summary: str
+    reference: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An order that is ready to use: its canonical text, and the program that computes keys."""
+
+    text: str
+    program: Program
+    dynamic: bool  # contains wait or now: keys are computed anew at every pass
+
+    def __str__(self) -> str:
+        return self.text
+
+
+_TANG = "Tang, Lan, Desai and Buettner, CLUSTER 2009"
+_CARASTAN_SANTOS = "Carastan-Santos and de Camargo, SC'17"
+
+_TABLE = (
+    NamedOrder("fcfs", "eligible", "first come, first served"),
+    NamedOrder("sjf", "estimate", "shortest job first, by estimate"),
+    NamedOrder("ljf", "-estimate", "longest job first, by estimate"),
+    NamedOrder("smallest", "cores", "fewest cores first"),
+    NamedOrder("largest", "-cores", "most cores first"),
+    NamedOrder("saf", "cores * estimate", "smallest (estimated) area first"),
+    NamedOrder("lxf", "-(wait + estimate) / max(estimate, 1)", "largest expansion factor first"),
+    NamedOrder("wfp3", "-(wait / max(estimate, 1))**3 * cores", "long waits first, large jobs favoured", _TANG),
+    NamedOrder(
+        "unicef",
+        "-wait / (log2(max(cores, 2)) * max(estimate, 1))",
+        "quick turnaround for small and short jobs; cores below 2 count as 2",
+        _TANG,
+    ),
+    NamedOrder(
+        "f1",
+        "log10(max(estimate, 1)) * cores + 870 * log10(max(submit, 1))",
+        "learnt by regression from simulated schedules, first of four",
+        _CARASTAN_SANTOS,
+    ),
+    NamedOrder(
+        "f2",
+        "sqrt(estimate) * cores + 25600 * log10(max(submit, 1))",
+        "learnt by regression from simulated schedules, second of four",
+        _CARASTAN_SANTOS,
+    ),
+    NamedOrder(
+        "f3",
+        "estimate * cores + 6860000 * log10(max(submit, 1))",
+        "learnt by regression from simulated schedules, third of four",
+        _CARASTAN_SANTOS,
+    ),
+    NamedOrder(
+        "f4",
+        "estimate * sqrt(cores) + 530000 * log10(max(submit, 1))",
+        "learnt by regression from simulated schedules, fourth of four",
+        _CARASTAN_SANTOS,
+    ),
+)
+ORDERS = {order.name: order for order in _TABLE}
+
+# Two more that are not names for one formula.
+RANDOM_ORDER = NamedOrder(
+    "random(seed)", "mix(seed, sequence)", "a random order that the seed fixes; random means seed 0"
+)
+EXPRESSION_ORDER = NamedOrder(
+    "an expression", "-cores * estimate", "any formula of job columns, for example order=-cores*estimate"
+)
+
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_RANDOM = re.compile(r"random\s*(?:\(\s*([0-9]+)\s*\))?")
+
+
+@lru_cache(maxsize=256)
+def parse_order(text: str) -> Order:
+    """The order that has this name, or that this expression describes."""
+    written = text.strip()
+    if written in ORDERS:
+        _, program = compile_expression(ORDERS[written].formula)
+        return Order(written, program, is_dynamic(program))
+    if written == "random":
+        written = "random(0)"
+    try:
+        canonical, program = compile_expression(written)
+    except InputError as error:
+        if _WORD.fullmatch(written):  # a name that went wrong is more likely than an expression
+            listing = f"orders: {order_names()}; or an expression of the columns {', '.join(COLUMNS)}"
+            hint = did_you_mean(written, [*ORDERS, "random", *COLUMNS], listing)
+            raise InputError(f"there is no order '{written}'", hint=hint) from None
+        raise error
+    return Order(canonical, program, is_dynamic(program))
+
+
+def names_an_order(text: str) -> bool:
+    """Whether `text` alone can stand for an order: `sjf`, `random(3)`; not an expression."""
+    return text in ORDERS or _RANDOM.fullmatch(text) is not None
+
+
+def order_names() -> str:
+    return ", ".join([*ORDERS, RANDOM_ORDER.name])

@@ -1,0 +1,169 @@
+"""A policy in one line: `easy:order=sjf,place=best-fit` is order × backfill × placement.
+
+backfill[:key=value,…]        easy:scan=sjf,depth=100
+the name of an order          sjf, which means none:order=sjf
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from dataclasses import dataclass
+
+from schedlab.model.errors import InputError
+from schedlab.model.suggest import did_you_mean
+from schedlab.policy.backfills import BACKFILLS, KEYS, Backfill
+from schedlab.policy.orders import ORDERS, Order, names_an_order, order_names, parse_order
+from schedlab.policy.placements import Placement, parse_placement
+
+__all__ = ["Order", "Placement", "PolicySpec", "parse_policy"]
+
+LARGEST_NUMBER = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class PolicySpec:
+    """A policy that is understood. `text` is canonical: what is at its default is left out."""
+
+    text: str
+    backfill: str
+    order: Order
+    scan: Order | None  # None: candidates are tried in the queue's order
+    place: Placement
+    exclusive: bool
+    depth: int | None  # None: all waiting jobs are examined
+    reservations: int
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def folder(self) -> str:
+        """A name for the folder of its run: `easy`, `fcfs`, `easy-order=sjf,place=best-fit`."""
+        plain = re.sub(r"random\((\d+)\)", r"random-\1", self.text).replace(":", "-", 1)
+        friendly = re.sub(r"[^A-Za-z0-9=,._-]+", "_", plain)
+        if friendly == plain and len(plain) <= 100:
+            return plain
+        # Two expressions may look alike without their operators; the checksum tells them apart.
+        return f"{friendly[:100].strip('_')}-{zlib.crc32(self.text.encode()):08x}"
+
+
+def parse_policy(text: str) -> PolicySpec:
+    """The policy that `text` describes; an `InputError` says what is wrong with it, and what there is instead."""
+    where = f"policy '{text if len(text) <= 100 else text[:97] + '…'}'"
+    name, colon, rest = (part.strip() for part in text.partition(":"))
+    if name in BACKFILLS:
+        backfill, values = BACKFILLS[name], _split(rest, where) if colon else {}
+    elif names_an_order(name):
+        if colon:
+            hint = f"write none:order={name},{rest or '…'}, or another backfill before the colon"
+            raise InputError(f"'{name}' is an order, and only a backfill takes keys", where=where, hint=hint)
+        backfill, values = BACKFILLS["none"], {"order": name}
+    else:
+        raise _unknown_policy(text.strip(), name, where)
+    _check_keys(backfill, values, where)
+    return _build(backfill.name, values, where)
+
+
+def _split(rest: str, where: str) -> dict[str, str]:
+    """`order=max(cores,2),depth=3` as a dictionary; commas in parentheses belong to the value."""
+    values: dict[str, str] = {}
+    for item in _items(rest, where):
+        key, equals, value = (part.strip() for part in item.partition("="))
+        if not (key and equals and value):
+            found = f"'{item.strip()}'" if item.strip() else "nothing"
+            raise InputError(f"found {found} where key=value was expected", where=where, hint=_keys_hint())
+        if key in values:
+            raise InputError(f"the key '{key}' appears twice", where=where, hint="give it once")
+        values[key] = value
+    return values
+
+
+def _items(rest: str, where: str) -> list[str]:
+    items, depth, start = [], 0, 0
+    for position, character in enumerate(rest):
+        depth += (character == "(") - (character == ")")
+        if depth < 0:
+            raise InputError(f"a ')' too many in '{rest}'", where=where, hint="every ( needs its )")
+        if character == "," and depth == 0:
+            items.append(rest[start:position])
+            start = position + 1
+    if depth:
+        raise InputError(f"a '(' without its ')' in '{rest}'", where=where, hint="every ( needs its )")
+    return [*items, rest[start:]]
+
+
+def _check_keys(backfill: Backfill, values: dict[str, str], where: str) -> None:
+    known = [key.name for key in backfill.keys]
+    listing = f"{backfill.name} takes {', '.join(known) or 'no keys'}"
+    for key in values:
+        if key not in known:
+            problem = f"{backfill.name} has no key '{key}'" if key in KEYS else f"there is no key '{key}'"
+            raise InputError(problem, where=where, hint=did_you_mean(key, known, listing))
+
+
+def _build(backfill: str, values: dict[str, str], where: str) -> PolicySpec:
+    order = _order("order", values.get("order", "fcfs"), where)
+    scan = _order("scan", values["scan"], where) if "scan" in values else None
+    if scan == order:
+        scan = None
+    try:
+        place = parse_placement(values.get("place", "first-fit"))
+    except InputError as error:
+        raise InputError(f"place: {error.message}", where=where, hint=error.hint) from None
+    exclusive = _exclusive(values.get("nodes", "shared"), where)
+    depth = _number("depth", values["depth"], 0, where) if "depth" in values else None
+    reservations = _number("reservations", values.get("reservations", "1"), 1, where)
+
+    parts = [
+        f"order={order}" if order.text != "fcfs" else "",
+        f"scan={scan}" if scan else "",
+        f"place={place}" if place.name != "first-fit" else "",
+        "nodes=exclusive" if exclusive else "",
+        f"depth={depth}" if depth is not None else "",
+        f"reservations={reservations}" if reservations != 1 else "",
+    ]
+    written = [part for part in parts if part]
+    text = f"{backfill}:{','.join(written)}" if written else backfill
+    if backfill == "none" and names_an_order(order.text) and len(written) == (order.text != "fcfs"):
+        text = order.text  # nothing but an order: its name says it all
+    return PolicySpec(text, backfill, order, scan, place, exclusive, depth, reservations)
+
+
+def _order(key: str, value: str, where: str) -> Order:
+    try:
+        return parse_order(value)
+    except InputError as error:
+        raise InputError(f"{key}: {error.message}", where=where, hint=error.hint) from None
+
+
+def _exclusive(value: str, where: str) -> bool:
+    if value not in ("shared", "exclusive"):
+        hint = did_you_mean(value, ["shared", "exclusive"], "write nodes=shared or nodes=exclusive")
+        raise InputError(f"nodes: '{value}' is not a way to use nodes", where=where, hint=hint)
+    return value == "exclusive"
+
+
+def _number(key: str, value: str, least: int, where: str) -> int:
+    number = int(value) if re.fullmatch(r"[0-9]{1,10}", value) else -1
+    if not least <= number <= LARGEST_NUMBER:
+        message = f"{key}: '{value}' is not a whole number from {least} to {LARGEST_NUMBER}"
+        raise InputError(message, where=where, hint=f"write for example {key}=100")
+    return number
+
+
+def _unknown_policy(text: str, name: str, where: str) -> InputError:
+    if not text:
+        return InputError("the policy is empty", where=where, hint=_policies_hint())
+    hint = did_you_mean(name, [*BACKFILLS, *ORDERS, "random"], _policies_hint())
+    if re.search(r"[-+*/(]", text) and ":" not in text:
+        hint = f"an expression needs a key: none:order={text}. {hint}"
+    return InputError(f"there is no policy '{name}'", where=where, hint=hint)
+
+
+def _policies_hint() -> str:
+    return f"backfills: {', '.join(BACKFILLS)}; orders: {order_names()}; see 'schedlab policies'"
+
+
+def _keys_hint() -> str:
+    return f"for example easy:order=sjf,place=best-fit; keys: {', '.join(KEYS)}"

@@ -1,0 +1,1 @@
+"""Readers of workloads: files in, jobs in submit order out."""

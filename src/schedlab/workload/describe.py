@@ -1,0 +1,215 @@
+"""What is in a log: `schedlab inspect`. One pass over the jobs, in memory that does not grow with the log."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from schedlab.model.workload import JobBatch, Workload
+from schedlab.workload.header import header_number
+from schedlab.workload.read import read_workload
+from schedlab.workload.swf import SwfReport
+from schedlab.workload.tally import Spread, Tally
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """The numbers. Times in seconds; a spread is None where nothing is known."""
+
+    name: str
+    header: dict[str, str]
+    records: int
+    jobs: int
+    dropped: dict[str, int]
+    filled: dict[str, int]
+    bad_rows: list[str]
+    unknown: dict[str, float]  # share of records without the field
+    out_of_order: int
+    first_submit: float
+    last_submit: float
+    first_date: datetime | None  # UTC
+    last_date: datetime | None
+    processors: int  # of the machine
+    processors_from: str
+    work: float  # processor-seconds
+    offered_load: float | None  # work / (processors × span)
+    sizes: Spread
+    serial: float  # share of jobs
+    power_of_two: float  # share of jobs, the serial ones included
+    runtimes: Spread
+    limits: Spread | None  # of jobs that have a requested time
+    accuracy: Spread | None  # run time / requested time
+    at_limit: float  # share of those jobs that ran exactly as long as requested
+    over_limit: float  # share that ran longer
+    waits: Spread | None  # as recorded
+    interarrivals: Spread | None
+    cancelled: int  # kept jobs that their users withdrew
+    dependent: int  # kept jobs with a preceding job
+    users: int
+    groups: int
+    queues: int
+    partitions: int
+    executables: int
+    busiest_user: float  # share of jobs of the user with most
+
+    @property
+    def span(self) -> float:
+        """First to last submittal."""
+        return self.last_submit - self.first_submit
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        plain: dict[str, Any] = {}
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            if isinstance(value, Spread):
+                value = value.to_dict()
+            elif isinstance(value, datetime):
+                value = value.isoformat()
+            plain[name] = value
+        return {**plain, "span": self.span}
+
+    def table(self) -> list[tuple[str, str, str]]:
+        """Rows to print: section, name, value."""
+        from schedlab.workload.describe_table import rows
+
+        return rows(self)
+
+
+def describe(
+    source: Workload | str | os.PathLike[str], *, processors: int | None = None, **options: Any
+) -> Description:
+    """A workload, or a log read with `options` (those of `read_workload`), in numbers.
+
+    The machine has `processors`; if that is not said, as many as the header's MaxProcs (or MaxNodes), or as the largest job.
+    """
+    if isinstance(source, Workload):
+        workload = source
+    else:
+        workload = read_workload(source, **{"in_memory": False, **options})
+    count = _Count()
+    for batch in workload.batches():
+        count.add(batch)
+    return count.result(workload, processors)
+
+
+@dataclass
+class _Count:
+    """Everything that one pass adds up."""
+
+    jobs: int = 0
+    cancelled: int = 0
+    dependent: int = 0
+    at_limit: int = 0
+    over_limit: int = 0
+    first: float = 0.0
+    last: float = 0.0
+    work: float = 0.0
+    tallies: dict[str, Tally] = field(
+        default_factory=lambda: {
+            name: Tally()
+            for name in (
+                *("count", "runtime", "limit", "accuracy", "wait", "interarrival"),
+                *("user", "group", "queue", "partition", "executable"),
+            )
+        }
+    )
+
+    def add(self, batch: JobBatch) -> None:
+        if not len(batch):
+            return
+        before = self.last if self.jobs else float(batch.submit[0])
+        gaps = np.diff(batch.submit, prepend=before)
+        self.tallies["interarrival"].add(gaps if self.jobs else gaps[1:])
+        if not self.jobs:
+            self.first = float(batch.submit[0])
+        self.last = float(batch.submit[-1])
+        self.jobs += len(batch)
+        self.work += float(batch.count @ batch.runtime)
+        self.cancelled += int(np.isfinite(batch.cancel).sum())
+        self.dependent += int((batch.after >= 0).sum())
+        judged = (batch.limit > 0) & (batch.runtime > 0)
+        runtime, limit = batch.runtime[judged], batch.limit[judged]
+        self.tallies["accuracy"].add(runtime / limit)
+        self.at_limit += int((runtime == limit).sum())
+        self.over_limit += int((runtime > limit).sum())
+        self.tallies["limit"].add(batch.limit[batch.limit > 0])
+        for name in ("count", "runtime", "wait"):
+            self.tallies[name].add(getattr(batch, name))
+        for name in ("user", "group", "queue", "partition", "executable"):
+            numbers = getattr(batch, name)
+            self.tallies[name].add(numbers[numbers >= 0])
+
+    def result(self, workload: Workload, processors: int | None) -> Description:
+        report, tallies = workload.report, self.tallies
+        size = tallies["count"].values.astype(np.int64)
+        machine, source = _machine(workload.header, processors, int(size.max(initial=0)))
+        span = self.last - self.first
+        # A run time that stands in for a missing request is not an accurate request.
+        stand_ins = report.filled.get("limit: run time", 0)
+        tallies["accuracy"].remove(1.0, stand_ins)
+        judged = max(len(tallies["accuracy"]), 1)
+        unknown = report.unknown if isinstance(report, SwfReport) else {}
+        users = tallies["user"].counts
+        return Description(
+            name=workload.name,
+            header=workload.header,
+            records=report.records,
+            jobs=self.jobs,
+            dropped=report.dropped,
+            filled=report.filled,
+            bad_rows=report.bad_rows,
+            unknown={name: number / max(report.records, 1) for name, number in unknown.items()},
+            out_of_order=report.out_of_order if isinstance(report, SwfReport) else 0,
+            first_submit=self.first,
+            last_submit=self.last,
+            first_date=_date(workload.origin, self.first),
+            last_date=_date(workload.origin, self.last),
+            processors=machine,
+            processors_from=source,
+            work=self.work,
+            offered_load=self.work / (machine * span) if span > 0 and machine else None,
+            sizes=_known(tallies["count"]),
+            serial=tallies["count"].share(size == 1),
+            power_of_two=tallies["count"].share((size > 0) & (size & (size - 1) == 0)),
+            runtimes=_known(tallies["runtime"]),
+            limits=tallies["limit"].spread(),
+            accuracy=tallies["accuracy"].spread(),
+            at_limit=max(self.at_limit - stand_ins, 0) / judged,
+            over_limit=self.over_limit / judged,
+            waits=tallies["wait"].spread(),
+            interarrivals=tallies["interarrival"].spread(),
+            cancelled=self.cancelled,
+            dependent=self.dependent,
+            users=len(tallies["user"].values),
+            groups=len(tallies["group"].values),
+            queues=len(tallies["queue"].values),
+            partitions=len(tallies["partition"].values),
+            executables=len(tallies["executable"].values),
+            busiest_user=float(users.max() / users.sum()) if len(users) else 0.0,
+        )
+
+
+def _machine(header: dict[str, str], processors: int | None, largest: int) -> tuple[int, str]:
+    if processors:
+        return processors, "as given"
+    for label in ("MaxProcs", "MaxNodes"):
+        number = header_number(header, label)
+        if number:
+            return number, f"{label} of the header"
+    return largest, "the largest job: the log does not say"
+
+
+def _date(origin: datetime | None, seconds: float) -> datetime | None:
+    try:
+        return origin.astimezone(UTC) + timedelta(seconds=seconds) if origin else None
+    except OverflowError:
+        return None
+
+
+def _known(tally: Tally) -> Spread:
+    return tally.spread() or Spread(0, 0.0, 0.0, 0.0, {})
