@@ -26,7 +26,7 @@ class PythonHost final : public Host {
  public:
   nb::object batches, write_jobs, write_timeline, progress;
 
-  bool refill(JobColumns& columns) override {
+  bool refill(JobColumns &columns) override {
     nb::gil_scoped_acquire held;
     do {
       nb::object next = nb::steal(PyIter_Next(batches.ptr()));
@@ -45,17 +45,15 @@ class PythonHost final : public Host {
     columns.request = column<std::int32_t>("request", columns), columns.user = column<std::int32_t>("user", columns);
     columns.group = column<std::int32_t>("group", columns), columns.queue = column<std::int32_t>("queue", columns);
     columns.partition = column<std::int32_t>("partition", columns);
-    columns.executable = column<std::int32_t>("executable", columns);
     return true;
   }
 
-  void take(JobRows&& rows) override {
+  void take(JobRows &&rows) override {
     nb::gil_scoped_acquire held;
     nb::dict batch;
     batch["sequence"] = to_array(std::move(rows.sequence)), batch["id"] = to_array(std::move(rows.id));
     batch["user"] = to_array(std::move(rows.user)), batch["group"] = to_array(std::move(rows.group));
     batch["queue"] = to_array(std::move(rows.queue)), batch["partition"] = to_array(std::move(rows.partition));
-    batch["executable"] = to_array(std::move(rows.executable));
     batch["submit"] = to_array(std::move(rows.submit)), batch["eligible"] = to_array(std::move(rows.eligible));
     batch["start"] = to_array(std::move(rows.start)), batch["end"] = to_array(std::move(rows.end));
     batch["state"] = to_array(std::move(rows.state)), batch["reason"] = to_array(std::move(rows.reason));
@@ -70,7 +68,7 @@ class PythonHost final : public Host {
     write_jobs(batch);
   }
 
-  void take(TimelineRows&& rows) override {
+  void take(TimelineRows &&rows) override {
     nb::gil_scoped_acquire held;
     nb::dict batch;
     batch["time"] = to_array(std::move(rows.time));
@@ -93,7 +91,7 @@ class PythonHost final : public Host {
 
  private:
   template <class T>
-  const T* column(const char* name, JobColumns& columns) {
+  const T *column(const char *name, JobColumns &columns) {
     const auto array = nb::cast<Column<T>>(batch_[name]);
     columns.size = array.shape(0);
     return array.data();
@@ -108,13 +106,13 @@ using Program = std::vector<std::pair<std::string, double>>;
 // An engine with its host and its policy, as Python holds it.
 class Simulation {
  public:
-  Simulation(const std::vector<std::string>& resources, const std::vector<std::pair<int, std::vector<Amount>>>& groups,
-             const std::string& backfill, const Program& order, const std::optional<Program>& scan, std::int64_t depth,
-             int reservations, const std::string& placement, std::uint64_t placement_seed, bool exclusive,
-             const std::string& estimate, double estimate_factor, bool pass_per_event, bool kill_at_limit,
+  Simulation(const std::vector<std::string> &resources, const std::vector<std::pair<int, std::vector<Amount>>> &groups,
+             const std::string &backfill, const Program &order, const std::optional<Program> &scan, std::int64_t depth,
+             int reservations, const std::string &placement, std::uint64_t placement_seed, bool exclusive,
+             const std::string &estimate, double estimate_factor, bool pass_per_event, bool kill_at_limit,
              bool follow_dependencies, bool validate) {
     std::vector<Group> node_groups;
-    for (const auto& [count, amounts] : groups) node_groups.push_back({count, amounts});
+    for (const auto &[count, amounts] : groups) node_groups.push_back({count, amounts});
     const Options options{pass_per_event, kill_at_limit, follow_dependencies, exclusive, validate};
     engine_ = std::make_unique<Engine>(Machine(resources, std::move(node_groups)), Placement(placement, placement_seed),
                                        Estimator::make(estimate, estimate_factor, kill_at_limit), options, host_);
@@ -137,7 +135,7 @@ class Simulation {
     host_.batches = nb::iter(batches);
     host_.write_jobs = write_jobs, host_.write_timeline = write_timeline, host_.progress = progress;
     struct Forget {  // what Python gave may point back to us
-      PythonHost& host;
+      PythonHost &host;
       ~Forget() { host.forget(); }
     } forget{host_};
     const auto begin = std::chrono::steady_clock::now();
@@ -154,7 +152,7 @@ class Simulation {
   std::unique_ptr<Decider> policy_;
 };
 
-std::pair<nb::object, nb::object> fold_nodes(const NodeNames& names, Column<std::int64_t> offset,
+std::pair<nb::object, nb::object> fold_nodes(const NodeNames &names, Column<std::int64_t> offset,
                                              Column<std::int32_t> node, Column<std::int32_t> chunks) {
   std::vector<std::int32_t> ends{0};
   std::string text;
@@ -171,16 +169,16 @@ std::pair<nb::object, nb::object> fold_nodes(const NodeNames& names, Column<std:
 
 }  // namespace schedlab
 
-void bind_engine(nb::module_& module) {
+void bind_engine(nb::module_ &module) {
   using namespace schedlab;
 
   nb::exception<DecisionError>(module, "DecisionError");
   nb::exception<InvariantError>(module, "InvariantError");
 
   nb::class_<Simulation>(module, "Simulation", "One run: a machine, a policy and the rules of time.")
-      .def(nb::init<const std::vector<std::string>&, const std::vector<std::pair<int, std::vector<Amount>>>&,
-                    const std::string&, const Program&, const std::optional<Program>&, std::int64_t, int,
-                    const std::string&, std::uint64_t, bool, const std::string&, double, bool, bool, bool, bool>(),
+      .def(nb::init<const std::vector<std::string> &, const std::vector<std::pair<int, std::vector<Amount>>> &,
+                    const std::string &, const Program &, const std::optional<Program> &, std::int64_t, int,
+                    const std::string &, std::uint64_t, bool, const std::string &, double, bool, bool, bool, bool>(),
            nb::kw_only(), "resources"_a, "groups"_a, "backfill"_a, "order"_a, "scan"_a.none(), "depth"_a,
            "reservations"_a, "placement"_a, "placement_seed"_a, "exclusive"_a, "estimate"_a, "estimate_factor"_a,
            "pass_per_event"_a, "kill_at_limit"_a, "follow_dependencies"_a, "validate"_a)
@@ -191,7 +189,7 @@ void bind_engine(nb::module_& module) {
            "Simulates the whole workload; returns the seconds it took.");
 
   nb::class_<NodeNames>(module, "NodeNames", "Writes allocations as node-set strings.")
-      .def(nb::init<const std::vector<std::string>&>(), "names"_a)
+      .def(nb::init<const std::vector<std::string> &>(), "names"_a)
       .def("fold", &fold_nodes, "offset"_a, "node"_a, "chunks"_a,
            "The strings as Arrow buffers: where each one ends (int32, one more than rows), and the characters.");
 }

@@ -1,11 +1,11 @@
 // The Python face of the SWF parser: binds and nothing more.
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "arrays.hpp"
 #include "swf.hpp"
 
 namespace nb = nanobind;
@@ -14,28 +14,20 @@ using namespace schedlab;
 
 namespace {
 
-// The vector's memory becomes the array's: nothing is copied.
-template <typename T>
-nb::object to_array(std::vector<T>&& values) {
-  auto* kept = new std::vector<T>(std::move(values));
-  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
-}
-
 // Logs hold any bytes; what is not UTF-8 becomes \xNN, so that different names stay different.
-nb::object to_text(const std::string& bytes) {
-  PyObject* text = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "backslashreplace");
+nb::object to_text(const std::string &bytes) {
+  PyObject *text = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "backslashreplace");
   if (text == nullptr) throw nb::python_error();
   return nb::steal(text);
 }
 
-nb::list to_texts(const std::vector<std::string>& lines) {
+nb::list to_texts(const std::vector<std::string> &lines) {
   nb::list texts;
-  for (const std::string& line : lines) texts.append(to_text(line));
+  for (const std::string &line : lines) texts.append(to_text(line));
   return texts;
 }
 
-nb::dict take(swf::Parser& parser) {
+nb::dict take(swf::Parser &parser) {
   swf::Columns columns = parser.take();
   nb::dict taken;
   taken["id"] = to_array(std::move(columns.id));
@@ -60,7 +52,7 @@ nb::dict take(swf::Parser& parser) {
 
 // {name: count}, without the zeros.
 template <std::size_t N>
-nb::dict to_counts(const std::array<const char*, N>& names, const std::array<std::uint64_t, N>& counts) {
+nb::dict to_counts(const std::array<const char *, N> &names, const std::array<std::uint64_t, N> &counts) {
   nb::dict found;
   for (std::size_t i = 0; i < N; ++i) {
     if (counts[i] != 0) found[names[i]] = counts[i];
@@ -69,9 +61,9 @@ nb::dict to_counts(const std::array<const char*, N>& names, const std::array<std
 }
 
 using Place = std::pair<std::uint64_t, std::string>;  // line, problem
-Place to_place(const swf::BadRow& row) { return {row.line, row.problem}; }
+Place to_place(const swf::BadRow &row) { return {row.line, row.problem}; }
 
-void construct(swf::Parser* self, const std::string& clean, const std::string& procs, double missing_limit,
+void construct(swf::Parser *self, const std::string &clean, const std::string &procs, double missing_limit,
                bool drop_bad_rows, std::int64_t max_procs, bool named) {
   swf::Options options;
   if (clean == "none")
@@ -93,7 +85,7 @@ void construct(swf::Parser* self, const std::string& clean, const std::string& p
 
 }  // namespace
 
-void bind_swf(nb::module_& module) {
+void bind_swf(nb::module_ &module) {
   nb::class_<swf::Parser>(module, "SwfParser",
                           "A streaming parser of the Standard Workload Format: bytes in, columns of clean jobs out.")
       .def("__init__", &construct, nb::kw_only(), "clean"_a = "pwa", "procs"_a = "requested", "missing_limit"_a = -1.0,
@@ -101,7 +93,7 @@ void bind_swf(nb::module_& module) {
            "A negative `missing_limit` stands for the run time; `named` takes all job ids as names.")
       .def(
           "feed",
-          [](swf::Parser& parser, nb::bytes piece) {
+          [](swf::Parser &parser, nb::bytes piece) {
             const std::string_view bytes(piece.c_str(), piece.size());
             nb::gil_scoped_release unlocked;
             return parser.feed(bytes);
@@ -118,30 +110,30 @@ void bind_swf(nb::module_& module) {
       .def_prop_ro("kept", &swf::Parser::kept, "Records that became jobs.")
       .def_prop_ro("out_of_order", &swf::Parser::out_of_order, "Records submitted before the record above them.")
       .def_prop_ro(
-          "dropped", [](const swf::Parser& parser) { return to_counts(swf::kDropNames, parser.dropped()); },
+          "dropped", [](const swf::Parser &parser) { return to_counts(swf::kDropNames, parser.dropped()); },
           nb::sig("def dropped(self) -> dict[str, int]"), "How many records were dropped, by reason.")
       .def_prop_ro(
-          "filled", [](const swf::Parser& parser) { return to_counts(swf::kFillNames, parser.filled()); },
+          "filled", [](const swf::Parser &parser) { return to_counts(swf::kFillNames, parser.filled()); },
           nb::sig("def filled(self) -> dict[str, int]"), "How many missing values were replaced, by what.")
       .def_prop_ro(
-          "unknown", [](const swf::Parser& parser) { return to_counts(swf::kFieldNames, parser.unknown()); },
+          "unknown", [](const swf::Parser &parser) { return to_counts(swf::kFieldNames, parser.unknown()); },
           nb::sig("def unknown(self) -> dict[str, int]"), "How many records have no value, by field.")
       .def_prop_ro(
           "failure",
-          [](const swf::Parser& parser) -> std::optional<Place> {
+          [](const swf::Parser &parser) -> std::optional<Place> {
             if (!parser.failure()) return std::nullopt;
             return to_place(*parser.failure());
           },
           "The bad row at which it stopped: line and problem.")
       .def_prop_ro(
           "bad_rows",
-          [](const swf::Parser& parser) {
+          [](const swf::Parser &parser) {
             std::vector<Place> places;
-            for (const swf::BadRow& row : parser.bad_rows()) places.push_back(to_place(row));
+            for (const swf::BadRow &row : parser.bad_rows()) places.push_back(to_place(row));
             return places;
           },
           "The first few bad rows: line and problem.")
       .def_prop_ro(
-          "header", [](const swf::Parser& parser) { return to_texts(parser.header()); },
+          "header", [](const swf::Parser &parser) { return to_texts(parser.header()); },
           nb::sig("def header(self) -> list[str]"), "The lines that begin with a semicolon (the first 10,000).");
 }

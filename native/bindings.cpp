@@ -3,8 +3,8 @@
 
 namespace nb = nanobind;
 
-void bind_engine(nb::module_& module);
-void bind_swf(nb::module_& module);
+void bind_engine(nb::module_ &module);
+void bind_swf(nb::module_ &module);
 
 NB_MODULE(_core, module) {
   module.doc() = "schedlab's native core";

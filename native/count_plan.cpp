@@ -7,12 +7,12 @@ namespace {
 // Free cores as a step function: free_[i] from times_[i] until times_[i + 1], the last one for ever.
 class CountPlan final : public Plan {
  public:
-  explicit CountPlan(const View& view) : view_(view) { reset(); }
+  explicit CountPlan(const View &view) : view_(view) { reset(); }
 
   void reset() override {
     times_.assign(1, view_.now());
     free_.assign(1, view_.machine().cores());
-    const EstimatedEnds& ends = view_.estimated_ends();
+    const EstimatedEnds &ends = view_.estimated_ends();
     Amount busy = 0;
     for (EstimatedEnds::Position p; !ends.at_end(p); p = ends.next(p)) busy += ends[p].cores;
     free_[0] -= busy;
@@ -30,7 +30,7 @@ class CountPlan final : public Plan {
     times_[0] = now;
   }
 
-  Time earliest(const Job& job, Shares&) const override {
+  Time earliest(const Job &job, Shares &) const override {
     const Amount cores = needed(job);
     for (std::size_t i = 0;;) {
       while (free_[i] < cores)
@@ -41,24 +41,28 @@ class CountPlan final : public Plan {
     }
   }
 
-  bool possible_now(const Job& job, Shares&) const override {
+  bool possible_now(const Job &job, Shares &) const override {
     const Amount cores = needed(job);
     return free_[0] >= cores && first_below(cores, 0, times_[0] + job.estimate) == free_.size();
   }
 
-  void occupy(const Job& job, const Shares&, Time from, Time until) override { add(from, until, -amount(job)); }
-  void vacate(const Job& job, const Shares&, Time from, Time until) override { add(from, until, amount(job)); }
+  void occupy(const Job &job, const Shares &, Time from, Time until) override { add(from, until, -amount(job)); }
+  void vacate(const Job &job, const Shares &, Time from, Time until) override { add(from, until, amount(job)); }
 
-  // A new start needs a moment before `freed_until` with enough cores, and then enough until the job's own reservation
-  // begins (from there on its own cores serve it).
-  bool may_move(const Job& job, Time freed_until) override {
+  bool may_move(Amount cores, Time freed_until) override {
     if (widest_until_ != freed_until) {
       widest_ = 0;
       for (std::size_t i = 0; i < times_.size() && times_[i] < freed_until; ++i) widest_ = std::max(widest_, free_[i]);
       widest_until_ = freed_until;
     }
+    return cores <= widest_;
+  }
+
+  // A new start needs a moment before `freed_until` with enough cores, and then enough until the job's own reservation
+  // begins (from there on its own cores serve it).
+  bool may_move(const Job &job, Time freed_until) override {
     const Amount cores = needed(job);
-    if (cores > widest_) return false;
+    if (!may_move(cores, freed_until)) return false;
     const Time latest = std::min(freed_until, job.reserved_start);
     for (std::size_t i = 0; i < times_.size() && times_[i] < latest;) {
       if (free_[i] < cores) {
@@ -74,12 +78,12 @@ class CountPlan final : public Plan {
 
  private:
   // Exclusive jobs take whole nodes; by count only where all nodes are alike.
-  Amount needed(const Job& job) const {
+  Amount needed(const Job &job) const {
     if (!job.shape->exclusive) return job.cores;
     const Amount node = view_.machine().total(0, 0);
     return (job.cores + node - 1) / node * node;
   }
-  Amount amount(const Job& job) const { return std::isnan(job.start) ? needed(job) : job.allocated_cores; }
+  Amount amount(const Job &job) const { return std::isnan(job.start) ? needed(job) : job.allocated_cores; }
 
   std::size_t find(Time time) const {
     const auto after = std::upper_bound(times_.begin(), times_.end(), time);
@@ -115,7 +119,7 @@ class CountPlan final : public Plan {
     widest_until_ = -kNever;
   }
 
-  const View& view_;
+  const View &view_;
   std::vector<Time> times_;
   std::vector<Amount> free_;
   Amount widest_ = 0;  // most cores free at any time before widest_until_
@@ -124,9 +128,9 @@ class CountPlan final : public Plan {
 
 }  // namespace
 
-std::unique_ptr<Plan> Plan::by_count(const View& view) { return std::make_unique<CountPlan>(view); }
+std::unique_ptr<Plan> Plan::by_count(const View &view) { return std::make_unique<CountPlan>(view); }
 
-bool Plan::countable(const View& view, const Job& job) {
+bool Plan::countable(const View &view, const Job &job) {
   return job.shape->countable && (!job.shape->exclusive || view.machine().uniform());
 }
 

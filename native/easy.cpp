@@ -12,9 +12,9 @@ class Guard {
  public:
   Time shadow() const { return shadow_; }
 
-  void reserve(const View& view, Slot head) {
+  void reserve(const View &view, Slot head) {
     head_ = head;
-    const Job& job = view.job(head);
+    const Job &job = view.job(head);
     counted_ = job.shape->countable;
     shadow_ = kNever;
     if (counted_)
@@ -29,17 +29,17 @@ class Guard {
   bool counted() const { return counted_; }
 
   // The same with a job on these nodes; if so, it is noted as being there.
-  bool admits(const View& view, const Job& job, const Shares& shares) {
+  bool admits(const View &view, const Job &job, const Shares &shares) {
     if (shadow_ == kNever) return true;
     if (counted_) {
       Amount cores = 0;
-      for (const Share& share : shares)
+      for (const Share &share : shares)
         cores += job.shape->exclusive ? view.machine().total(share.node, 0) : share.chunks * job.shape->cores;
       if (!spares(cores)) return false;
       use(cores);
       return true;
     }
-    const Job& head = view.job(head_);
+    const Job &head = view.job(head_);
     const Amount before = capacity_of(view, head, shares);
     view.machine().apply(at_shadow_, *job.shape, shares, -1);
     const Amount capacity = capacity_ - before + capacity_of(view, head, shares);
@@ -52,8 +52,8 @@ class Guard {
   }
 
  private:
-  void reserve_by_count(const View& view, const Job& head) {
-    const EstimatedEnds& ends = view.estimated_ends();
+  void reserve_by_count(const View &view, const Job &head) {
+    const EstimatedEnds &ends = view.estimated_ends();
     Amount free = view.cluster().free_cores();
     EstimatedEnds::Position p;
     while (!ends.at_end(p)) {
@@ -72,17 +72,17 @@ class Guard {
     extra_ = free - head.count;
   }
 
-  void reserve_by_nodes(const View& view, const Job& head) {
-    const Machine& machine = view.machine();
+  void reserve_by_nodes(const View &view, const Job &head) {
+    const Machine &machine = view.machine();
     at_shadow_ = view.cluster().state();
     capacity_ = 0;
-    for (const auto& [first, last] : head.shape->ranges)
+    for (const auto &[first, last] : head.shape->ranges)
       for (int node = first; node < last; ++node) capacity_ += machine.capacity(at_shadow_, node, *head.shape);
-    const EstimatedEnds& ends = view.estimated_ends();
+    const EstimatedEnds &ends = view.estimated_ends();
     for (EstimatedEnds::Position p; !ends.at_end(p);) {
       const Time end = ends[p].end;
       for (; !ends.at_end(p) && ends[p].end == end; p = ends.next(p)) {
-        const Job& job = view.job(ends[p].slot);
+        const Job &job = view.job(ends[p].slot);
         const Amount before = capacity_of(view, head, job.shares);
         machine.apply(at_shadow_, *job.shape, job.shares, +1);
         capacity_ += capacity_of(view, head, job.shares) - before;
@@ -95,18 +95,18 @@ class Guard {
   }
 
   // The head's capacity at the shadow time on the nodes of these shares.
-  Amount capacity_of(const View& view, const Job& head, const Shares& shares) const {
+  Amount capacity_of(const View &view, const Job &head, const Shares &shares) const {
     Amount sum = 0;
-    for (const Share& share : shares) {
+    for (const Share &share : shares) {
       const bool eligible = std::any_of(head.shape->ranges.begin(), head.shape->ranges.end(),
-                                        [&](const auto& r) { return share.node >= r.first && share.node < r.second; });
+                                        [&](const auto &r) { return share.node >= r.first && share.node < r.second; });
       if (eligible) sum += view.machine().capacity(at_shadow_, share.node, *head.shape);
     }
     return sum;
   }
 
   // Capacity is all there is to it, unless the nodes have to be neighbours.
-  bool head_fits(const View& view, const Job& head) const {
+  bool head_fits(const View &view, const Job &head) const {
     if (view.placement().kind() != Placement::Kind::Contiguous) return true;
     Shares shares;
     return view.placement().place(view.machine(), at_shadow_, *head.shape, head.count, head.sequence, shares);
@@ -122,7 +122,7 @@ class Guard {
 
 class Easy final : public QueuePolicy {
  public:
-  Easy(const PolicyChoice& choice)
+  Easy(const PolicyChoice &choice)
       : QueuePolicy(choice.order),
         scan_(choice.scan.value_or(choice.order)),
         own_scan_(!(scan_ == choice.order)),
@@ -134,7 +134,7 @@ class Easy final : public QueuePolicy {
  protected:
   bool dynamic() const override { return order_.dynamic() || scan_.dynamic(); }
 
-  void pass(View& view) override {
+  void pass(View &view) override {
     while (!queue_.empty() && start(view, queue_.front(), false)) {
       const Waiting who = queue_.front();
       queue_.erase(WaitingList::Position{});
@@ -149,37 +149,37 @@ class Easy final : public QueuePolicy {
     backfill(view);
   }
 
-  void arrivals(View& view, const std::vector<Waiting>& fresh) override {
+  void arrivals(View &view, const std::vector<Waiting> &fresh) override {
     if (depth_ >= 0) return pass(view);
     const bool hopeless = std::all_of(fresh.begin(), fresh.end(),
-                                      [&](const Waiting& w) { return w.cores > view.cluster().free_cores(); });
+                                      [&](const Waiting &w) { return w.cores > view.cluster().free_cores(); });
     if (hopeless) return;
     if (!reserved_) guard_.reserve(view, queue_.front().slot), reserved_ = true;
     std::vector<Waiting> candidates = fresh;
     if (own_scan_) {
-      for (Waiting& w : candidates) w = scan_entry(view, w.slot);
-      std::sort(candidates.begin(), candidates.end(), [](const Waiting& a, const Waiting& b) { return a.before(b); });
+      for (Waiting &w : candidates) w = scan_entry(view, w.slot);
+      std::sort(candidates.begin(), candidates.end(), [](const Waiting &a, const Waiting &b) { return a.before(b); });
     }
-    for (const Waiting& who : candidates)
+    for (const Waiting &who : candidates)
       if (try_backfill(view, who.slot)) drop(view, who.slot);
   }
 
-  void entered(View& view, Slot slot) override {
+  void entered(View &view, Slot slot) override {
     if (!own_scan_) return;
-    Job& job = view.annotate(slot);
+    Job &job = view.annotate(slot);
     job.scan_key = scan_.key(job, view.now());
     scan_list_.insert(scan_entry(view, slot));
   }
-  void left(View& view, Slot slot) override {
+  void left(View &view, Slot slot) override {
     if (own_scan_) scan_list_.erase(scan_entry(view, slot));
   }
-  void refresh(View& view) override {
+  void refresh(View &view) override {
     QueuePolicy::refresh(view);
     if (own_scan_) scan_list_.assign(sorted(view, scan_, &Job::scan_key));
   }
 
  private:
-  Waiting scan_entry(const View& view, Slot slot) const {
+  Waiting scan_entry(const View &view, Slot slot) const {
     return waiting(view.job(slot), slot, view.job(slot).scan_key);
   }
 
@@ -189,14 +189,14 @@ class Easy final : public QueuePolicy {
     return least;
   }
 
-  void drop(View& view, Slot slot) {
+  void drop(View &view, Slot slot) {
     queue_.erase(waiting(view.job(slot), slot, view.job(slot).key));
     if (own_scan_) scan_list_.erase(scan_entry(view, slot));
   }
 
   // Goes through everybody but the head, stepping over blocks of jobs that are all too large.
-  void backfill(View& view) {
-    WaitingList& list = own_scan_ ? scan_list_ : queue_;
+  void backfill(View &view) {
+    WaitingList &list = own_scan_ ? scan_list_ : queue_;
     const Slot head = queue_.front().slot;
     std::int64_t left = depth_ < 0 ? std::numeric_limits<std::int64_t>::max() : depth_;
     for (WaitingList::Position p; !list.at_end(p) && left > 0;) {
@@ -220,8 +220,8 @@ class Easy final : public QueuePolicy {
     }
   }
 
-  bool try_backfill(View& view, Slot slot) {
-    const Job& job = view.job(slot);
+  bool try_backfill(View &view, Slot slot) {
+    const Job &job = view.job(slot);
     const bool in_time = view.now() + job.estimate <= guard_.shadow();
     if (!in_time && strict_) return false;
     const bool by_count = guard_.counted() && job.shape->countable && !job.shape->exclusive;
@@ -249,6 +249,6 @@ class Easy final : public QueuePolicy {
 
 }  // namespace
 
-std::unique_ptr<Decider> make_easy(const PolicyChoice& choice) { return std::make_unique<Easy>(choice); }
+std::unique_ptr<Decider> make_easy(const PolicyChoice &choice) { return std::make_unique<Easy>(choice); }
 
 }  // namespace schedlab

@@ -4,7 +4,7 @@
 
 namespace schedlab {
 
-Engine::Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> estimator, Options options, Host& host)
+Engine::Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> estimator, Options options, Host &host)
     : machine_(std::move(machine)),
       placement_(machine_.nodes() == 1 ? Placement("first-fit", 0) : placement),
       estimator_(std::move(estimator)),
@@ -22,7 +22,7 @@ void Engine::add_shape(Shape shape, Reason reason) {
 
 // ---- the loop ----
 
-void Engine::run(Decider& decider) {
+void Engine::run(Decider &decider) {
   track_ends_ = decider.needs_estimated_ends();
   constexpr unsigned kTick = 4096;
   for (unsigned rounds = 1;; ++rounds) {
@@ -50,17 +50,27 @@ bool Engine::more_input() {
 
 Time Engine::next_time() {
   Time next = more_input() ? input_.submit[cursor_] : kNever;
-  if (!running_.empty()) next = std::min(next, jobs_[running_.front()].end);
+  if (const End *end = next_end()) next = std::min(next, end->end);
   if (!timers_.empty()) next = std::min(next, timers_.top().time);
   if (next < now_) throw std::invalid_argument("jobs must come in the order of their submission");
   return next;
 }
 
+bool Engine::out_of_date(const End &entry) const {
+  const Job &job = jobs_[entry.slot];
+  return job.state != State::Running || job.start_order != entry.order || job.end != entry.end;
+}
+
+const Engine::End *Engine::next_end() {
+  for (; moved_ends_ > 0 && !ends_.empty() && out_of_date(ends_.top()); --moved_ends_) ends_.pop();
+  return ends_.empty() ? nullptr : &ends_.top();
+}
+
 // One instant, one batch: completions, submissions, timers, then one pass.
-void Engine::instant(Decider& decider) {
-  while (!running_.empty() && jobs_[running_.front()].end <= now_) {
-    const Slot slot = running_.front();
-    heap_remove(0);
+void Engine::instant(Decider &decider) {
+  for (const End *end = next_end(); end && end->end <= now_; end = next_end()) {
+    const Slot slot = end->slot;
+    ends_.pop();
     complete(slot);
   }
   while (more_input() && input_.submit[cursor_] <= now_) submit();
@@ -70,11 +80,11 @@ void Engine::instant(Decider& decider) {
 }
 
 // A pass after every event; what ends as believed is free from the beginning of the instant.
-void Engine::instant_by_event(Decider& decider) {
+void Engine::instant_by_event(Decider &decider) {
   ending_.clear();
-  while (!running_.empty() && jobs_[running_.front()].end <= now_) {
-    const Slot slot = running_.front();
-    heap_remove(0);
+  for (const End *end = next_end(); end && end->end <= now_; end = next_end()) {
+    const Slot slot = end->slot;
+    ends_.pop();
     ending_.push_back(slot);
     if (jobs_[slot].estimated_end <= now_) release(slot);
   }
@@ -91,10 +101,10 @@ void Engine::instant_by_event(Decider& decider) {
   while (next_timer(now_, false)) ask(decider);
 }
 
-void Engine::ask(Decider& decider) {
+void Engine::ask(Decider &decider) {
   if (!events_.empty()) decider.decide(view_, events_);
   events_.clear();
-  free_slots_.insert(free_slots_.end(), gone_.begin(), gone_.end());
+  for (const Slot slot : gone_) jobs_.give_back(slot);
   gone_.clear();
   if (options_.validate) validate();
 }
@@ -115,7 +125,7 @@ bool Engine::next_timer(Time at_most, bool corrections_only) {
       handled = true;
       continue;
     }
-    const Job& job = jobs_[timer.slot];
+    const Job &job = jobs_[timer.slot];
     if (job.sequence != timer.sequence || job.state == State::Gone) continue;
     if (timer.kind == TimerKind::Release) make_eligible(timer.slot), handled = true;
     if (timer.kind == TimerKind::Cancel && (job.state == State::Waiting || job.state == State::Held))
@@ -123,7 +133,7 @@ bool Engine::next_timer(Time at_most, bool corrections_only) {
     if (timer.kind == TimerKind::Correct && job.state == State::Running && job.estimated_end == timer.time)
       correct(timer.slot), handled = true;
   }
-  for (const Timer& timer : kept) timers_.push(timer);
+  for (const Timer &timer : kept) timers_.push(timer);
   return handled;
 }
 
@@ -139,9 +149,9 @@ void Engine::record() {
       timeline_.used_cores[last] = running_cores_, timeline_.queued_cores[last] = waiting_cores_;
       return;
     }
-    if (timeline_.size() >= JobRows::kFull) {
+    if (timeline_.size() >= TimelineRows::kFull) {
       host_.take(std::move(timeline_));
-      timeline_ = {};
+      timeline_ = TimelineRows();
     }
   }
   timeline_.time.push_back(now_);
@@ -165,15 +175,8 @@ void Engine::finish() {
 // ---- a job's life ----
 
 void Engine::submit() {
-  Slot slot;
-  if (free_slots_.empty()) {
-    slot = static_cast<Slot>(jobs_.size());
-    jobs_.emplace_back();
-  } else {
-    slot = free_slots_.back();
-    free_slots_.pop_back();
-  }
-  Job& job = jobs_[slot];
+  const Slot slot = jobs_.acquire();
+  Job &job = jobs_[slot];
   const std::size_t i = cursor_++;
   job.sequence = next_sequence_++;
   job.id = input_.id[i];
@@ -183,7 +186,7 @@ void Engine::submit() {
   job.shape = &shapes_[static_cast<std::size_t>(job.request)];
   job.count = input_.count[i], job.cores = job.count * job.shape->cores;
   job.user = input_.user[i], job.group = input_.group[i], job.queue = input_.queue[i];
-  job.partition = input_.partition[i], job.executable = input_.executable[i];
+  job.partition = input_.partition[i];
   job.after = input_.after[i], job.think = input_.think[i];
   job.start = std::numeric_limits<double>::quiet_NaN();
   job.key = job.start;
@@ -209,7 +212,7 @@ void Engine::submit() {
 
 // Does it have to wait for another job's end? Then it is held until that and its think time have passed.
 bool Engine::hold(Slot slot) {
-  const Job& job = jobs_[slot];
+  const Job &job = jobs_[slot];
   if (!options_.follow_dependencies || job.after < 0 || job.after == job.id) return false;
   const auto found = ends_by_id_.find(job.after);
   if (found == ends_by_id_.end()) return false;
@@ -230,7 +233,7 @@ void Engine::make_eligible(Slot slot) {
 }
 
 void Engine::enqueue(Slot slot) {
-  Job& job = jobs_[slot];
+  Job &job = jobs_[slot];
   job.state = State::Waiting;
   job.previous = waiting_last_;
   job.next = kNoSlot;
@@ -240,7 +243,7 @@ void Engine::enqueue(Slot slot) {
 }
 
 void Engine::dequeue(Slot slot) {
-  const Job& job = jobs_[slot];
+  const Job &job = jobs_[slot];
   (job.previous == kNoSlot ? waiting_first_ : jobs_[job.previous].next) = job.next;
   (job.next == kNoSlot ? waiting_last_ : jobs_[job.next].previous) = job.previous;
   --waiting_count_, waiting_cores_ -= job.cores;
@@ -248,7 +251,7 @@ void Engine::dequeue(Slot slot) {
 
 // The resources are taken (job.shares); now it runs.
 void Engine::begin(Slot slot, double priority, bool backfilled) {
-  Job& job = jobs_[slot];
+  Job &job = jobs_[slot];
   dequeue(slot);
   job.allocated_cores = cluster_.take(*job.shape, job.shares);
   job.state = State::Running;
@@ -260,18 +263,18 @@ void Engine::begin(Slot slot, double priority, bool backfilled) {
   job.end = true_end(job);
   job.estimated_end = now_ + job.estimate;
   ++running_count_, running_cores_ += job.cores;
-  heap_push(slot);
+  ends_.push({job.end, job.start_order, slot});
   if (track_ends_) estimated_ends_.insert({job.estimated_end, job.start_order, job.allocated_cores, slot});
   if (job.estimated_end < job.end) set_timer(job.estimated_end, TimerKind::Correct, slot);
 }
 
-Time Engine::true_end(const Job& job) const {
+Time Engine::true_end(const Job &job) const {
   const Time done = job.rate > 0 ? job.since + job.work / job.rate : kNever;
   return options_.kill_at_limit ? std::min(done, job.start + job.limit) : done;
 }
 
 void Engine::release(Slot slot) {
-  Job& job = jobs_[slot];
+  Job &job = jobs_[slot];
   cluster_.give_back(*job.shape, job.shares);
   if (track_ends_) estimated_ends_.erase({job.estimated_end, job.start_order, 0, slot});
   job.released = true;
@@ -279,7 +282,7 @@ void Engine::release(Slot slot) {
 }
 
 void Engine::complete(Slot slot) {
-  Job& job = jobs_[slot];
+  Job &job = jobs_[slot];
   if (!job.released) release(slot);
   --running_count_, running_cores_ -= job.cores;
   estimator_->ended(job, now_ - job.start);
@@ -289,7 +292,7 @@ void Engine::complete(Slot slot) {
 }
 
 void Engine::correct(Slot slot) {
-  Job& job = jobs_[slot];
+  Job &job = jobs_[slot];
   if (track_ends_) estimated_ends_.erase({job.estimated_end, job.start_order, 0, slot});
   job.estimate = estimator_->correct(job, now_ - job.start);
   ++job.corrections;
@@ -310,13 +313,13 @@ void Engine::cancel(Slot slot) {
 }
 
 void Engine::leave(Slot slot, State state, Time end) {
-  Job& job = jobs_[slot];
+  Job &job = jobs_[slot];
   job.state = State::Gone;
   job.end = end;
   rows_.sequence.push_back(job.sequence), rows_.id.push_back(job.id);
   rows_.cores.push_back(job.cores), rows_.count.push_back(job.count), rows_.request.push_back(job.request);
   rows_.user.push_back(job.user), rows_.group.push_back(job.group), rows_.queue.push_back(job.queue);
-  rows_.partition.push_back(job.partition), rows_.executable.push_back(job.executable);
+  rows_.partition.push_back(job.partition);
   rows_.after.push_back(job.after), rows_.think.push_back(job.think);
   rows_.submit.push_back(job.submit), rows_.eligible.push_back(job.eligible);
   rows_.start.push_back(job.start), rows_.end.push_back(end);
@@ -327,7 +330,7 @@ void Engine::leave(Slot slot, State state, Time end) {
       rows_.reason.push_back(static_cast<std::uint8_t>(job.reason));
   rows_.backfilled.push_back(started && job.backfilled);
   if (started)
-    for (const Share& share : job.shares) {
+    for (const Share &share : job.shares) {
       rows_.alloc_node.push_back(share.node);
       rows_.alloc_count.push_back(share.chunks);
     }
@@ -336,12 +339,12 @@ void Engine::leave(Slot slot, State state, Time end) {
   gone_.push_back(slot);
   if (rows_.size() >= JobRows::kFull) {
     host_.take(std::move(rows_));
-    rows_ = {};
+    rows_ = JobRows();
   }
   if (options_.follow_dependencies) {
     ends_by_id_[job.id] = end;
     if (const auto held = held_by_.find(job.id); held != held_by_.end()) {
-      for (const auto& [next, sequence] : held->second)
+      for (const auto &[next, sequence] : held->second)
         if (jobs_[next].sequence == sequence && jobs_[next].state == State::Held)
           set_timer(end + jobs_[next].think, TimerKind::Release, next);
       held_by_.erase(held);
@@ -354,73 +357,40 @@ void Engine::set_timer(Time time, TimerKind kind, Slot slot) {
 }
 
 void Engine::set_rate(Slot slot, double rate) {
-  Job& job = jobs_[slot];
+  Job &job = jobs_[slot];
   if (job.state != State::Running || job.released) refuse("change the rate of", slot, "it is not running");
   if (!(rate >= 0)) refuse("change the rate of", slot, "a rate cannot be negative");
   job.work -= job.rate * (now_ - job.since);
   job.since = now_, job.rate = rate;
   job.end = std::max(true_end(job), now_);
-  heap_restore(job.heap_position);
+  ++moved_ends_;
+  ends_.push({job.end, job.start_order, slot});
   if (job.estimated_end < job.end) set_timer(std::max(job.estimated_end, now_), TimerKind::Correct, slot);
 }
 
-void Engine::refuse(const char* what, Slot slot, const char* why) const {
+void Engine::refuse(const char *what, Slot slot, const char *why) const {
   char text[256];
   std::snprintf(text, sizeof text, "cannot %s job %lld at %.15g s: %s", what, static_cast<long long>(jobs_[slot].id),
                 now_, why);
   throw DecisionError(text);
 }
 
-// ---- the heap of running jobs ----
-
-bool Engine::ends_before(Slot a, Slot b) const {
-  const Job &x = jobs_[a], &y = jobs_[b];
-  return x.end != y.end ? x.end < y.end : x.start_order < y.start_order;
-}
-
-void Engine::heap_push(Slot slot) {
-  jobs_[slot].heap_position = running_.size();
-  running_.push_back(slot);
-  heap_restore(running_.size() - 1);
-}
-
-void Engine::heap_remove(std::size_t position) {
-  const Slot last = running_.back();
-  running_.pop_back();
-  if (position == running_.size()) return;
-  running_[position] = last;
-  jobs_[last].heap_position = position;
-  heap_restore(position);
-}
-
-void Engine::heap_restore(std::size_t i) {
-  const Slot slot = running_[i];
-  const auto put = [this](std::size_t at, Slot what) { running_[at] = what, jobs_[what].heap_position = at; };
-  for (; i > 0 && ends_before(slot, running_[(i - 1) / 2]); i = (i - 1) / 2) put(i, running_[(i - 1) / 2]);
-  for (std::size_t child = 2 * i + 1; child < running_.size(); child = 2 * i + 1) {
-    if (child + 1 < running_.size() && ends_before(running_[child + 1], running_[child])) ++child;
-    if (!ends_before(running_[child], slot)) break;
-    put(i, running_[child]);
-    i = child;
-  }
-  put(i, slot);
-}
-
 // ---- invariants ----
 
 void Engine::validate() const {
-  const auto require = [this](bool good, const char* what) {
+  const auto require = [this](bool good, const char *what) {
     if (!good) throw InvariantError(std::string(what) + " at " + std::to_string(now_) + " s");
   };
   NodeState fresh = machine_.empty();
   std::int64_t running = 0, waiting = 0;
   std::size_t tracked = 0;
-  for (const Job& job : jobs_) {
+  for (Slot slot = 0; slot < jobs_.size(); ++slot) {
+    const Job &job = jobs_[slot];
     waiting += job.state == State::Waiting;
     if (job.state != State::Running) continue;
     ++running;
     std::int64_t chunks = 0;
-    for (const Share& share : job.shares) chunks += share.chunks;
+    for (const Share &share : job.shares) chunks += share.chunks;
     require(chunks == job.count, "a running job has not the chunks it asked for");
     if (job.released) continue;
     ++tracked;

@@ -36,11 +36,12 @@ struct EstimatedEnd {
   std::uint64_t order;  // of starting
   Amount cores;
   Slot slot;
-  bool before(const EstimatedEnd& other) const { return end != other.end ? end < other.end : order < other.order; }
+  bool before(const EstimatedEnd &other) const { return end != other.end ? end < other.end : order < other.order; }
 };
 struct CoresSum {
   Amount cores = 0;
-  void add(const EstimatedEnd& e) { cores += e.cores; }
+  void add(const EstimatedEnd &e) { cores += e.cores; }
+  bool remove(const EstimatedEnd &e) { return cores -= e.cores, true; }
 };
 using EstimatedEnds = BlockList<EstimatedEnd, CoresSum>;
 
@@ -49,51 +50,51 @@ class Engine;
 // What a decider sees and may do. Decisions take effect at once; an impossible one is a DecisionError.
 class View {
  public:
-  explicit View(Engine& engine) : engine_(engine) {}
+  explicit View(Engine &engine) : engine_(engine) {}
 
   Time now() const;
   bool pass_per_event() const;
-  const Job& job(Slot slot) const;
+  const Job &job(Slot slot) const;
   Slot first_waiting() const;  // in order of eligibility; the next one is job(slot).next
   std::size_t waiting() const;
-  const EstimatedEnds& estimated_ends() const;
-  const LiveCluster& cluster() const;
-  const Machine& machine() const;
-  const Placement& placement() const;
+  const EstimatedEnds &estimated_ends() const;
+  const LiveCluster &cluster() const;
+  const Machine &machine() const;
+  const Placement &placement() const;
   // Grows whenever resources become free or a belief about a running job changes: without it, nothing that did not fit
   // fits.
   std::uint64_t changes() const;
 
-  bool place(Slot slot, Shares& shares) const;  // where the placement would put it now; false if it does not fit
+  bool place(Slot slot, Shares &shares) const;  // where the placement would put it now; false if it does not fit
 
   bool start(Slot slot, double priority = 0, bool backfilled = false);  // false if it does not fit
-  void start_on(Slot slot, const Shares& shares, double priority = 0, bool backfilled = false);
+  void start_on(Slot slot, const Shares &shares, double priority = 0, bool backfilled = false);
   void reject(Slot slot);
   void kill(Slot slot);
   void requeue(Slot slot);  // back to the queue, work lost
   void wake_at(Time time);
-  Job& annotate(Slot slot);  // for a native decider's own marks (key, reservation)
+  Job &annotate(Slot slot);  // for a native decider's own marks (key, reservation)
 
  private:
-  Engine& engine_;
+  Engine &engine_;
 };
 
 class Decider {
  public:
   virtual ~Decider() = default;
-  virtual void decide(View& view, std::span<const Event> events) = 0;
+  virtual void decide(View &view, std::span<const Event> events) = 0;
   virtual bool needs_estimated_ends() const { return false; }
 };
 
 class Engine {
  public:
-  Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> estimator, Options options, Host& host);
+  Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> estimator, Options options, Host &host);
 
   // Shapes must be known before a job of the workload points to them; `reason` makes its jobs be rejected.
   void add_shape(Shape shape, Reason reason);
   std::size_t shapes() const { return shapes_.size(); }
 
-  void run(Decider& decider);
+  void run(Decider &decider);
 
   // How fast a running job's work shrinks from now on (1 = as in the log): the hook of execution models.
   void set_rate(Slot slot, double rate);
@@ -112,7 +113,7 @@ class Engine {
     std::uint64_t order;
     Slot slot;
     std::int64_t sequence;  // of the job it is about: the slot may have been reused
-    bool operator>(const Timer& o) const {
+    bool operator>(const Timer &o) const {
       if (time != o.time) return time > o.time;
       if (kind != o.kind) return kind > o.kind;
       return order > o.order;
@@ -122,9 +123,9 @@ class Engine {
   // The loop's phases.
   bool more_input();  // asks the host for the next batch where needed
   Time next_time();
-  void instant(Decider& decider);
-  void instant_by_event(Decider& decider);
-  void ask(Decider& decider);
+  void instant(Decider &decider);
+  void instant_by_event(Decider &decider);
+  void ask(Decider &decider);
   void record();
   void finish();
   bool next_timer(Time at_most, bool corrections_only);
@@ -142,14 +143,18 @@ class Engine {
   void set_timer(Time time, TimerKind kind, Slot slot);
   void enqueue(Slot slot);
   void dequeue(Slot slot);
-  Time true_end(const Job& job) const;
-  [[noreturn]] void refuse(const char* what, Slot slot, const char* why) const;
+  Time true_end(const Job &job) const;
+  [[noreturn]] void refuse(const char *what, Slot slot, const char *why) const;
 
-  // Running jobs by (end, order of starting): a heap that knows where each job is, so that an end can be moved.
-  bool ends_before(Slot a, Slot b) const;
-  void heap_push(Slot slot);
-  void heap_remove(std::size_t position);
-  void heap_restore(std::size_t position);
+  // Running jobs by (end, order of starting). An entry is out of date when its job has left or its end has moved.
+  struct End {
+    Time end;
+    std::uint64_t order;
+    Slot slot;
+    bool operator>(const End &o) const { return end != o.end ? end > o.end : order > o.order; }
+  };
+  bool out_of_date(const End &entry) const;
+  const End *next_end();  // the next one that is not; null if nothing runs
 
   void validate() const;
 
@@ -157,7 +162,7 @@ class Engine {
   Placement placement_;
   std::unique_ptr<Estimator> estimator_;
   Options options_;
-  Host& host_;
+  Host &host_;
   View view_{*this};
   LiveCluster cluster_;
   bool track_ends_ = false;
@@ -169,15 +174,16 @@ class Engine {
   bool input_over_ = false;
 
   Time now_ = 0;
-  std::deque<Job> jobs_;
-  std::vector<Slot> free_slots_, gone_;
+  JobPool jobs_;
+  std::vector<Slot> gone_;  // left in this round; their slots are free when the decider has been told
   Slot waiting_first_ = kNoSlot, waiting_last_ = kNoSlot;
-  std::vector<Slot> running_;  // the heap
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
   std::vector<Slot> ending_;
   EstimatedEnds estimated_ends_;
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   std::vector<Event> events_;
   std::uint64_t changes_ = 0, starts_ = 0, timer_order_ = 0;
+  std::uint64_t moved_ends_ = 0;  // entries of ends_ that are out of date
 
   std::unordered_map<std::int64_t, Time> ends_by_id_;  // follow_dependencies: when each job left, or kNever
   std::unordered_map<std::int64_t, std::vector<std::pair<Slot, std::int64_t>>> held_by_;  // and who waits for it

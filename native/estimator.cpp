@@ -10,7 +10,7 @@ namespace {
 class LimitTimes final : public Estimator {
  public:
   explicit LimitTimes(double factor) : factor_(factor) {}
-  Time estimate(const Job& job) override { return factor_ * job.limit; }
+  Time estimate(const Job &job) override { return factor_ * job.limit; }
 
  private:
   double factor_;
@@ -19,7 +19,7 @@ class LimitTimes final : public Estimator {
 class Exact final : public Estimator {
  public:
   explicit Exact(bool kill_at_limit) : kill_at_limit_(kill_at_limit) {}
-  Time estimate(const Job& job) override { return kill_at_limit_ ? std::min(job.runtime, job.limit) : job.runtime; }
+  Time estimate(const Job &job) override { return kill_at_limit_ ? std::min(job.runtime, job.limit) : job.runtime; }
 
  private:
   bool kill_at_limit_;
@@ -28,13 +28,13 @@ class Exact final : public Estimator {
 // Tsafrir, Etsion and Feitelson, TPDS 2007.
 class LastTwo final : public Estimator {
  public:
-  Time estimate(const Job& job) override {
+  Time estimate(const Job &job) override {
     const auto found = users_.find(job.user);
     if (found == users_.end() || found->second.jobs < 2) return job.limit;
     return std::min(job.limit, std::floor((found->second.last + found->second.before) / 2));
   }
-  void ended(const Job& job, Time runtime) override {
-    History& history = users_[job.user];
+  void ended(const Job &job, Time runtime) override {
+    History &history = users_[job.user];
     history.before = history.last;
     history.last = runtime;
     ++history.jobs;
@@ -50,7 +50,7 @@ class LastTwo final : public Estimator {
 
 }  // namespace
 
-Time Estimator::correct(const Job& job, Time elapsed) const {
+Time Estimator::correct(const Job &job, Time elapsed) const {
   constexpr std::array<Time, 11> kSteps = {60, 300, 900, 1800, 3600, 7200, 18000, 36000, 72000, 180000, 360000};
   // A step that the job has outlived already (its estimate was corrected late) is passed over.
   for (auto k = static_cast<std::size_t>(job.corrections); k < kSteps.size(); ++k) {
@@ -61,7 +61,7 @@ Time Estimator::correct(const Job& job, Time elapsed) const {
   return job.limit > elapsed ? job.limit : elapsed + kSteps.back();
 }
 
-std::unique_ptr<Estimator> Estimator::make(const std::string& name, double factor, bool kill_at_limit) {
+std::unique_ptr<Estimator> Estimator::make(const std::string &name, double factor, bool kill_at_limit) {
   if (name == "limit") return std::make_unique<LimitTimes>(factor);
   if (name == "exact") return std::make_unique<Exact>(kill_at_limit);
   if (name == "last-two") return std::make_unique<LastTwo>();

@@ -11,13 +11,13 @@ namespace schedlab {
 class Estimator {
  public:
   virtual ~Estimator() = default;
-  virtual Time estimate(const Job& job) = 0;  // once, at submission
-  virtual void ended(const Job& /*job*/, Time /*runtime*/) {}
+  virtual Time estimate(const Job &job) = 0;  // once, at submission
+  virtual void ended(const Job & /*job*/, Time /*runtime*/) {}
 
   // The new estimate of a job that has outlived its current one.
-  virtual Time correct(const Job& job, Time elapsed) const;
+  virtual Time correct(const Job &job, Time elapsed) const;
 
-  static std::unique_ptr<Estimator> make(const std::string& name, double factor, bool kill_at_limit);
+  static std::unique_ptr<Estimator> make(const std::string &name, double factor, bool kill_at_limit);
 };
 
 }  // namespace schedlab

@@ -11,10 +11,10 @@ class NoBackfill final : public QueuePolicy {
   using QueuePolicy::QueuePolicy;
 
  protected:
-  void pass(View& view) override {
+  void pass(View &view) override {
     while (!queue_.empty() && start(view, queue_.front(), false)) queue_.erase(WaitingList::Position{});
   }
-  void arrivals(View&, const std::vector<Waiting>&) override {}  // the first still does not fit
+  void arrivals(View &, const std::vector<Waiting> &) override {}  // the first still does not fit
 };
 
 class Skip final : public QueuePolicy {
@@ -22,7 +22,7 @@ class Skip final : public QueuePolicy {
   Skip(Order order, std::int64_t depth) : QueuePolicy(std::move(order)), depth_(depth) {}
 
  protected:
-  void pass(View& view) override {
+  void pass(View &view) override {
     std::int64_t examined = -1;  // counted from the first that does not fit
     for (WaitingList::Position p; !queue_.at_end(p) && (depth_ < 0 || examined < depth_);) {
       if (p.index == 0 && examined >= 0 && depth_ < 0 && queue_.summary(p.block).cores > view.cluster().free_cores()) {
@@ -34,9 +34,9 @@ class Skip final : public QueuePolicy {
       p = started ? queue_.erase(p) : queue_.next(p);
     }
   }
-  void arrivals(View& view, const std::vector<Waiting>& fresh) override {
+  void arrivals(View &view, const std::vector<Waiting> &fresh) override {
     if (depth_ >= 0) return pass(view);
-    for (const Waiting& who : fresh)
+    for (const Waiting &who : fresh)
       if (start(view, who, true)) queue_.erase(who);
   }
 
@@ -46,7 +46,7 @@ class Skip final : public QueuePolicy {
 
 }  // namespace
 
-std::unique_ptr<Decider> make_in_order(const PolicyChoice& choice) {
+std::unique_ptr<Decider> make_in_order(const PolicyChoice &choice) {
   if (choice.backfill == "skip") return std::make_unique<Skip>(choice.order, choice.depth);
   return std::make_unique<NoBackfill>(choice.order);
 }

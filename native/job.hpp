@@ -2,6 +2,8 @@
 // the jobs that are in the system and not the log.
 #pragma once
 
+#include <memory>
+
 #include "machine.hpp"
 
 namespace schedlab {
@@ -14,8 +16,8 @@ struct Job {
   std::int64_t sequence, id;
   Time submit, runtime, limit;
   std::int64_t count, cores;
-  const Shape* shape;
-  std::int32_t request, user, group, queue, partition, executable;
+  const Shape *shape;
+  std::int32_t request, user, group, queue, partition;
   std::int64_t after;
   Time think;
 
@@ -32,14 +34,38 @@ struct Job {
   std::uint64_t start_order;
   double work, rate;  // remaining work at `since`, and how fast it shrinks
   Time since;
-  bool released;  // its resources are free already (passes=event)
-  std::size_t heap_position;
+  bool released;           // its resources are free already (passes=event)
   Amount allocated_cores;  // whole nodes count in full
   Shares shares;
   Slot previous, next;  // neighbours in the list of waiting jobs
 
   Time reserved_start;  // conservative: its reservation
   Shares reserved_shares;
+};
+
+// Where live jobs are kept: a slot stays where it is while the pool grows.
+class JobPool {
+ public:
+  Job &operator[](Slot slot) { return chunks_[slot / kChunk][slot % kChunk]; }
+  const Job &operator[](Slot slot) const { return chunks_[slot / kChunk][slot % kChunk]; }
+  Slot size() const { return size_; }
+
+  Slot acquire() {
+    if (free_.empty()) {
+      if (size_ % kChunk == 0) chunks_.push_back(std::make_unique<Job[]>(kChunk));
+      return size_++;
+    }
+    const Slot slot = free_.back();
+    free_.pop_back();
+    return slot;
+  }
+  void give_back(Slot slot) { free_.push_back(slot); }
+
+ private:
+  static constexpr Slot kChunk = 256;
+  std::vector<std::unique_ptr<Job[]>> chunks_;
+  std::vector<Slot> free_;
+  Slot size_ = 0;
 };
 
 }  // namespace schedlab

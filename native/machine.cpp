@@ -1,6 +1,7 @@
 #include "machine.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace schedlab {
 
@@ -10,17 +11,19 @@ Machine::Machine(std::vector<std::string> resources, std::vector<Group> groups)
     if (resources[static_cast<std::size_t>(r)] == "memory") memory_ = r;
     if (resources[static_cast<std::size_t>(r)] == "gpus") gpus_ = r;
   }
-  for (const Group& group : groups_) {
+  for (const Group &group : groups_) {
     group_first_.push_back(nodes_);
     nodes_ += group.count;
     total_cores_ += group.count * group.resources[0];
+    most_cores_ = std::max(most_cores_, group.resources[0]);
+    uniform_ = uniform_ && group.resources == groups_[0].resources;
     for (int i = 0; i < group.count; ++i)
       totals_.free.insert(totals_.free.end(), group.resources.begin(), group.resources.end());
   }
   totals_.jobs.assign(static_cast<std::size_t>(nodes_), 0);
 }
 
-void Machine::prepare(Shape& shape, bool all_exclusive, bool contiguous) const {
+void Machine::prepare(Shape &shape, bool all_exclusive, bool contiguous) const {
   shape.exclusive = shape.exclusive || all_exclusive;
   shape.cores = shape.chunk[0];
   shape.memory = memory_ < 0 ? 0 : shape.chunk[static_cast<std::size_t>(memory_)];
@@ -44,10 +47,10 @@ void Machine::prepare(Shape& shape, bool all_exclusive, bool contiguous) const {
   }
 }
 
-Amount Machine::capacity(const NodeState& state, int node, const Shape& shape) const {
+Amount Machine::capacity(const NodeState &state, int node, const Shape &shape) const {
   const std::int32_t jobs = state.jobs[static_cast<std::size_t>(node)];
   if (jobs >= NodeState::kExclusive || (shape.exclusive && jobs > 0)) return 0;
-  const Amount* free = &state.free[static_cast<std::size_t>(node) * static_cast<std::size_t>(resources_)];
+  const Amount *free = &state.free[static_cast<std::size_t>(node) * static_cast<std::size_t>(resources_)];
   Amount chunks = shape.per_node_max ? shape.per_node_max : INT32_MAX;
   for (int r = 0; r < resources_; ++r) {
     const Amount wanted = shape.chunk[static_cast<std::size_t>(r)];
@@ -56,79 +59,99 @@ Amount Machine::capacity(const NodeState& state, int node, const Shape& shape) c
   return chunks < shape.per_node_min ? 0 : chunks;
 }
 
-Amount Machine::apply(NodeState& state, const Shape& shape, const Shares& shares, int sign) const {
-  Amount cores = 0;
-  for (const Share& share : shares) {
-    const auto node = static_cast<std::size_t>(share.node);
-    Amount* free = &state.free[node * static_cast<std::size_t>(resources_)];
-    if (shape.exclusive) {
-      const Amount* total = &totals_.free[node * static_cast<std::size_t>(resources_)];
-      for (int r = 0; r < resources_; ++r) free[r] += sign * total[r];
-      state.jobs[node] -= sign * (NodeState::kExclusive + 1);
-      cores += total[0];
-    } else {
-      for (int r = 0; r < resources_; ++r) free[r] += sign * share.chunks * shape.chunk[static_cast<std::size_t>(r)];
-      state.jobs[node] -= sign;
-      cores += share.chunks * shape.cores;
-    }
-  }
-  return cores;
-}
-
-void MaxTree::reset(int leaves) {
-  leaves_ = leaves;
-  for (size_ = 1; size_ < leaves; size_ *= 2) {
-  }
-  tree_.assign(static_cast<std::size_t>(2 * size_), -1);
-}
-
-void MaxTree::set(int leaf, std::int32_t value) {
-  auto i = static_cast<std::size_t>(size_ + leaf);
-  tree_[i] = value;
-  for (i /= 2; i >= 1; i /= 2) {
-    const std::int32_t best = std::max(tree_[2 * i], tree_[2 * i + 1]);
-    if (tree_[i] == best) break;
-    tree_[i] = best;
+void Machine::apply(NodeState &state, const Shape &shape, const Share &share, int sign) const {
+  const auto node = static_cast<std::size_t>(share.node);
+  Amount *free = &state.free[node * static_cast<std::size_t>(resources_)];
+  if (shape.exclusive) {
+    const Amount *total = &totals_.free[node * static_cast<std::size_t>(resources_)];
+    for (int r = 0; r < resources_; ++r) free[r] += sign * total[r];
+    state.jobs[node] -= sign * (NodeState::kExclusive + 1);
+  } else {
+    for (int r = 0; r < resources_; ++r) free[r] += sign * share.chunks * shape.chunk[static_cast<std::size_t>(r)];
+    state.jobs[node] -= sign;
   }
 }
 
-int MaxTree::next(int from, std::int32_t at_least) const {
-  if (from >= leaves_) return leaves_;
-  auto i = static_cast<std::size_t>(size_ + from);
-  while (tree_[i] < at_least) {
-    while (i & 1) i /= 2;  // a right child: everything below its parent has been seen
-    if (i == 0) return leaves_;
-    ++i;
-  }
-  while (i < static_cast<std::size_t>(size_)) {
-    i *= 2;
-    if (tree_[i] < at_least) ++i;
-  }
-  return static_cast<int>(i) - size_;
+void Machine::apply(NodeState &state, const Shape &shape, const Shares &shares, int sign) const {
+  for (const Share &share : shares) apply(state, shape, share, sign);
 }
 
-LiveCluster::LiveCluster(const Machine& machine, Index index)
-    : machine_(&machine), index_(index), state_(machine.empty()), free_cores_(machine.cores()) {
-  if (index_ == Index::NextFree) next_free_.reset(machine.nodes());
+NodeSet::NodeSet(int nodes)
+    : nodes_(nodes), words_(static_cast<std::size_t>(nodes) / 64 + 1), summary_(words_.size() / 64 + 1) {}
+
+void NodeSet::insert(int node) {
+  const auto i = static_cast<std::size_t>(node);
+  words_[i / 64] |= 1ull << (i % 64);
+  summary_[i / 4096] |= 1ull << (i / 64 % 64);
+}
+
+void NodeSet::erase(int node) {
+  const auto i = static_cast<std::size_t>(node);
+  words_[i / 64] &= ~(1ull << (i % 64));
+  if (words_[i / 64] == 0) summary_[i / 4096] &= ~(1ull << (i / 64 % 64));
+}
+
+int NodeSet::next(int from) const {
+  if (from >= nodes_) return nodes_;
+  const auto i = static_cast<std::size_t>(from);
+  if (const std::uint64_t rest = words_[i / 64] >> (i % 64)) return from + std::countr_zero(rest);
+  const std::size_t word = i / 64 + 1;
+  if (word == words_.size()) return nodes_;
+  std::size_t block = word / 64;
+  std::uint64_t rest = summary_[block] >> (word % 64) << (word % 64);
+  while (rest == 0) {
+    if (++block == summary_.size()) return nodes_;
+    rest = summary_[block];
+  }
+  const std::size_t found = block * 64 + static_cast<std::size_t>(std::countr_zero(rest));
+  return static_cast<int>(found * 64) + std::countr_zero(words_[found]);
+}
+
+namespace {
+// How many of 1, 2, 4, … are at most this.
+std::size_t levels_of(Amount cores) {
+  return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(cores)));
+}
+}  // namespace
+
+FreeNodes::FreeNodes(int nodes, Amount most_cores) : levels_(levels_of(most_cores), NodeSet(nodes)) {}
+
+void FreeNodes::change(int node, Amount before, Amount after) {
+  for (std::size_t level = levels_of(before); level < levels_of(after); ++level) levels_[level].insert(node);
+  for (std::size_t level = levels_of(after); level < levels_of(before); ++level) levels_[level].erase(node);
+}
+
+int FreeNodes::next(int from, Amount at_least) const {
+  if (at_least == 0) return from;
+  return levels_[levels_of(at_least) - 1].next(from);
+}
+
+LiveCluster::LiveCluster(const Machine &machine, Index index)
+    : machine_(&machine),
+      index_(index),
+      state_(machine.empty()),
+      free_cores_(machine.cores()),
+      free_nodes_(index == Index::FreeNodes ? machine.nodes() : 0, machine.most_cores()) {
   for (int node = 0; node < machine.nodes(); ++node) {
-    if (index_ == Index::NextFree) next_free_.set(node, static_cast<std::int32_t>(machine.total(node, 0)));
+    if (index_ == Index::FreeNodes) free_nodes_.change(node, 0, machine.total(node, 0));
     if (index_ == Index::ByFree) by_free_.emplace(machine.total(node, 0), node);
   }
 }
 
-Amount LiveCluster::change(const Shape& shape, const Shares& shares, int sign) {
+Amount LiveCluster::change(const Shape &shape, const Shares &shares, int sign) {
   const auto stride = static_cast<std::size_t>(machine_->resources());
-  if (index_ == Index::ByFree)
-    for (const Share& share : shares)
-      by_free_.erase({state_.free[static_cast<std::size_t>(share.node) * stride], share.node});
-  const Amount cores = machine_->apply(state_, shape, shares, sign);
-  for (const Share& share : shares) {
-    const Amount free = state_.free[static_cast<std::size_t>(share.node) * stride];
-    if (index_ == Index::ByFree) by_free_.emplace(free, share.node);
-    if (index_ == Index::NextFree) next_free_.set(share.node, static_cast<std::int32_t>(free));
+  const auto free_on = [&](const Share &share) { return state_.free[static_cast<std::size_t>(share.node) * stride]; };
+  Amount cores = 0;
+  for (const Share &share : shares) {
+    const Amount before = free_on(share);
+    machine_->apply(state_, shape, share, sign);
+    const Amount after = free_on(share);
+    cores += after - before;
+    if (index_ == Index::FreeNodes) free_nodes_.change(share.node, before, after);
+    if (index_ == Index::ByFree) by_free_.erase({before, share.node}), by_free_.emplace(after, share.node);
   }
-  free_cores_ += sign * cores;
-  return cores;
+  free_cores_ += cores;
+  return sign * cores;
 }
 
 }  // namespace schedlab

@@ -45,66 +45,81 @@ class Machine {
   int nodes() const { return nodes_; }
   int resources() const { return resources_; }
   Amount cores() const { return total_cores_; }
-  bool uniform() const { return groups_.size() == 1; }
-  const std::vector<Group>& groups() const { return groups_; }
+  Amount most_cores() const { return most_cores_; }  // of any node
+  bool uniform() const { return uniform_; }          // all nodes alike
+  const std::vector<Group> &groups() const { return groups_; }
   Amount total(int node, int resource) const {
     return totals_.free[static_cast<std::size_t>(node * resources_ + resource)];
   }
-  const NodeState& empty() const { return totals_; }
+  const NodeState &empty() const { return totals_; }
 
-  void prepare(Shape& shape, bool all_exclusive, bool contiguous) const;
+  void prepare(Shape &shape, bool all_exclusive, bool contiguous) const;
 
   // How many chunks of this shape the node can take in this state (semantics: "Capacity").
-  Amount capacity(const NodeState& state, int node, const Shape& shape) const;
+  Amount capacity(const NodeState &state, int node, const Shape &shape) const;
 
-  // Take (sign -1) or give back (+1) these shares. Returns the cores concerned.
-  Amount apply(NodeState& state, const Shape& shape, const Shares& shares, int sign) const;
+  // Take (sign -1) or give back (+1) these shares.
+  void apply(NodeState &state, const Shape &shape, const Share &share, int sign) const;
+  void apply(NodeState &state, const Shape &shape, const Shares &shares, int sign) const;
 
  private:
   int nodes_ = 0, resources_, memory_ = -1, gpus_ = -1;
   std::vector<Group> groups_;
   std::vector<int> group_first_;
   NodeState totals_;
-  Amount total_cores_ = 0;
+  Amount total_cores_ = 0, most_cores_ = 0;
+  bool uniform_ = true;
 };
 
-// A tournament over nodes: the next node with at least so many free cores, in logarithmic time.
-class MaxTree {
+// A set of node numbers in which the next member is found by looking at words, not nodes.
+class NodeSet {
  public:
-  void reset(int leaves);
-  void set(int leaf, std::int32_t value);
-  int next(int from, std::int32_t at_least) const;  // `leaves` if there is none
+  explicit NodeSet(int nodes);
+  void insert(int node);
+  void erase(int node);
+  int next(int from) const;  // the first member >= from; the number of nodes if there is none
 
  private:
-  int leaves_ = 0, size_ = 1;
-  std::vector<std::int32_t> tree_;
+  int nodes_;
+  std::vector<std::uint64_t> words_, summary_;  // a bit per node; a bit per word that is not zero
+};
+
+// Nodes by their free cores, in powers of two: who has at least 1, 2, 4, … free.
+class FreeNodes {
+ public:
+  FreeNodes(int nodes, Amount most_cores);
+  void change(int node, Amount before, Amount after);
+  int next(int from, Amount at_least) const;  // a node from there on that may have so many free (at least half of it)
+
+ private:
+  std::vector<NodeSet> levels_;
 };
 
 // The live cluster: the machine's state plus the index that the chosen placement walks by.
 class LiveCluster {
  public:
-  enum class Index { None, NextFree, ByFree };
+  enum class Index { None, FreeNodes, ByFree };
 
-  LiveCluster(const Machine& machine, Index index);
+  LiveCluster(const Machine &machine, Index index);
 
-  const Machine& machine() const { return *machine_; }
-  const NodeState& state() const { return state_; }
+  const Machine &machine() const { return *machine_; }
+  const NodeState &state() const { return state_; }
   Amount free_cores() const { return free_cores_; }
 
-  Amount take(const Shape& shape, const Shares& shares) { return change(shape, shares, -1); }
-  Amount give_back(const Shape& shape, const Shares& shares) { return change(shape, shares, +1); }
+  Amount take(const Shape &shape, const Shares &shares) { return change(shape, shares, -1); }
+  Amount give_back(const Shape &shape, const Shares &shares) { return change(shape, shares, +1); }
 
-  const MaxTree& next_free() const { return next_free_; }
-  const std::set<std::pair<Amount, int>>& by_free() const { return by_free_; }  // (free cores, node)
+  const FreeNodes &free_nodes() const { return free_nodes_; }
+  const std::set<std::pair<Amount, int>> &by_free() const { return by_free_; }  // (free cores, node)
 
  private:
-  Amount change(const Shape& shape, const Shares& shares, int sign);
+  Amount change(const Shape &shape, const Shares &shares, int sign);
 
-  const Machine* machine_;
+  const Machine *machine_;
   Index index_;
   NodeState state_;
   Amount free_cores_;
-  MaxTree next_free_;
+  FreeNodes free_nodes_;
   std::set<std::pair<Amount, int>> by_free_;
 };
 

@@ -8,7 +8,7 @@ namespace schedlab {
 namespace {
 
 // Does counting on from `digits`, at its width, give `later`? 09 10, 9 10, 99 100, but not 009 10.
-bool counts_on(const std::string& digits, const std::string& later) {
+bool counts_on(const std::string &digits, const std::string &later) {
   if (digits.empty() || later.empty()) return false;
   std::string next = digits;
   auto digit = next.rbegin();
@@ -20,15 +20,15 @@ bool counts_on(const std::string& digits, const std::string& later) {
   return next == later;
 }
 
-void append(std::string& text, std::int32_t number) {
+void append(std::string &text, std::int32_t number) {
   char digits[16];
   text.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
 }
 
 }  // namespace
 
-NodeNames::NodeNames(const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
+NodeNames::NodeNames(const std::vector<std::string> &names) {
+  for (const std::string &name : names) {
     std::size_t split = name.size();
     while (split > 0 && name.size() - split < 18 && name[split - 1] >= '0' && name[split - 1] <= '9') --split;
     const std::string prefix = name.substr(0, split), digits = name.substr(split);
@@ -40,9 +40,9 @@ NodeNames::NodeNames(const std::vector<std::string>& names) {
 }
 
 void NodeNames::fold(std::span<const std::int32_t> nodes, std::span<const std::int32_t> chunks,
-                     std::string& text) const {
+                     std::string &text) const {
   for (std::size_t i = 0; i < nodes.size();) {
-    const Name& first = names_[static_cast<std::size_t>(nodes[i])];
+    const Name &first = names_[static_cast<std::size_t>(nodes[i])];
     std::size_t end = i + 1;  // of the item: same prefix, same chunks, numbered
     while (end < nodes.size() && !first.digits.empty() && chunks[end] == chunks[i] &&
            prefixes_[static_cast<std::size_t>(names_[static_cast<std::size_t>(nodes[end])].prefix)] ==

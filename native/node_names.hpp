@@ -9,10 +9,10 @@ namespace schedlab {
 
 class NodeNames {
  public:
-  explicit NodeNames(const std::vector<std::string>& names);
+  explicit NodeNames(const std::vector<std::string> &names);
 
   // Appends the text for these nodes, folded in the order given (schedlab.model.nodeset.fold says the same in Python).
-  void fold(std::span<const std::int32_t> nodes, std::span<const std::int32_t> chunks, std::string& text) const;
+  void fold(std::span<const std::int32_t> nodes, std::span<const std::int32_t> chunks, std::string &text) const;
 
  private:
   struct Name {

@@ -9,13 +9,13 @@ namespace {
 // The state of every node as a step function of time.
 class NodePlan final : public Plan {
  public:
-  explicit NodePlan(const View& view) : view_(view) { reset(); }
+  explicit NodePlan(const View &view) : view_(view) { reset(); }
 
   void reset() override {
     steps_.assign(1, {view_.now(), view_.machine().empty()});
-    const EstimatedEnds& ends = view_.estimated_ends();
+    const EstimatedEnds &ends = view_.estimated_ends();
     for (EstimatedEnds::Position p; !ends.at_end(p); p = ends.next(p)) {
-      const Job& job = view_.job(ends[p].slot);
+      const Job &job = view_.job(ends[p].slot);
       occupy(job, job.shares, view_.now(), ends[p].end);
     }
   }
@@ -26,22 +26,23 @@ class NodePlan final : public Plan {
     steps_[0].time = now;
   }
 
-  Time earliest(const Job& job, Shares& shares) const override {
+  Time earliest(const Job &job, Shares &shares) const override {
     for (std::size_t i = 0; i < steps_.size(); ++i)
       if (possible(job, i, shares)) return steps_[i].time;
     return kNever;
   }
 
-  bool possible_now(const Job& job, Shares& shares) const override { return possible(job, 0, shares); }
+  bool possible_now(const Job &job, Shares &shares) const override { return possible(job, 0, shares); }
 
-  void occupy(const Job& job, const Shares& shares, Time from, Time until) override {
+  void occupy(const Job &job, const Shares &shares, Time from, Time until) override {
     add(job, shares, from, until, -1);
   }
-  void vacate(const Job& job, const Shares& shares, Time from, Time until) override {
+  void vacate(const Job &job, const Shares &shares, Time from, Time until) override {
     add(job, shares, from, until, +1);
   }
 
-  bool may_move(const Job&, Time) override { return true; }
+  bool may_move(Amount, Time) override { return true; }
+  bool may_move(const Job &, Time) override { return true; }
 
  private:
   struct Step {
@@ -50,11 +51,11 @@ class NodePlan final : public Plan {
   };
 
   // Places the job on what is free from step i on for its whole estimate.
-  bool possible(const Job& job, std::size_t i, Shares& shares) const {
+  bool possible(const Job &job, std::size_t i, Shares &shares) const {
     const Time until = steps_[i].time + job.estimate;
     NodeState lowest = steps_[i].state;
     for (++i; i < steps_.size() && steps_[i].time < until; ++i) {
-      const NodeState& state = steps_[i].state;
+      const NodeState &state = steps_[i].state;
       for (std::size_t k = 0; k < lowest.free.size(); ++k) lowest.free[k] = std::min(lowest.free[k], state.free[k]);
       for (std::size_t k = 0; k < lowest.jobs.size(); ++k) lowest.jobs[k] = std::max(lowest.jobs[k], state.jobs[k]);
     }
@@ -63,7 +64,7 @@ class NodePlan final : public Plan {
 
   std::size_t find(Time time) const {
     const auto after =
-        std::upper_bound(steps_.begin(), steps_.end(), time, [](Time t, const Step& step) { return t < step.time; });
+        std::upper_bound(steps_.begin(), steps_.end(), time, [](Time t, const Step &step) { return t < step.time; });
     return after == steps_.begin() ? 0 : static_cast<std::size_t>(after - steps_.begin()) - 1;
   }
 
@@ -80,19 +81,19 @@ class NodePlan final : public Plan {
     if (a.free == b.free && a.jobs == b.jobs) steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(i));
   }
 
-  void add(const Job& job, const Shares& shares, Time from, Time until, int sign) {
+  void add(const Job &job, const Shares &shares, Time from, Time until, int sign) {
     if (!(until > from)) return;
     const std::size_t first = cut(from), last = until < kNever ? cut(until) : steps_.size();
     for (std::size_t i = first; i < last; ++i) view_.machine().apply(steps_[i].state, *job.shape, shares, sign);
     join(last), join(first);
   }
 
-  const View& view_;
+  const View &view_;
   std::vector<Step> steps_;
 };
 
 }  // namespace
 
-std::unique_ptr<Plan> Plan::by_nodes(const View& view) { return std::make_unique<NodePlan>(view); }
+std::unique_ptr<Plan> Plan::by_nodes(const View &view) { return std::make_unique<NodePlan>(view); }
 
 }  // namespace schedlab

@@ -46,7 +46,7 @@ namespace {
 constexpr int kStack = 32;
 }
 
-Order::Order(const std::vector<std::pair<std::string, double>>& program) {
+Order::Order(const std::vector<std::pair<std::string, double>> &program) {
   static const std::map<std::string, Op> kOps = {{"const", Op::Const},
                                                  {"submit", Op::Submit},
                                                  {"eligible", Op::Eligible},
@@ -79,7 +79,7 @@ Order::Order(const std::vector<std::pair<std::string, double>>& program) {
                                                  {"max", Op::Max},
                                                  {"mix", Op::Mix}};
   int depth = 0;
-  for (const auto& [name, number] : program) {
+  for (const auto &[name, number] : program) {
     const auto found = kOps.find(name);
     if (found == kOps.end()) throw std::invalid_argument("unknown operation in an order: " + name);
     const Op op = found->second;
@@ -91,10 +91,10 @@ Order::Order(const std::vector<std::pair<std::string, double>>& program) {
   if (depth != 1) throw std::invalid_argument("an order's formula is malformed");
 }
 
-double Order::key(const Job& job, Time now) const {
+double Order::key(const Job &job, Time now) const {
   std::array<double, kStack> stack;
-  double* top = stack.data() - 1;
-  for (const Step& step : steps_) {
+  double *top = stack.data() - 1;
+  for (const Step &step : steps_) {
     if (step.op >= Op::Add) --top;  // top[0] and top[1] are its arguments
     switch (step.op) {
       case Op::Const:

@@ -9,7 +9,7 @@ namespace schedlab {
 namespace {
 
 // Gives the node what it can take of the rest. True when nothing is left to place.
-bool fill(Shares& shares, int node, Amount capacity, Amount& rest) {
+bool fill(Shares &shares, int node, Amount capacity, Amount &rest) {
   if (capacity > 0) {
     const Amount chunks = std::min(capacity, rest);
     shares.push_back({node, static_cast<std::int32_t>(chunks)});
@@ -23,15 +23,15 @@ struct Candidate {
   Amount capacity;
 };
 
-bool fill_in_order(const std::vector<Candidate>& candidates, Amount rest, Shares& shares) {
-  for (const Candidate& c : candidates)
+bool fill_in_order(const std::vector<Candidate> &candidates, Amount rest, Shares &shares) {
+  for (const Candidate &c : candidates)
     if (fill(shares, c.node, c.capacity, rest)) return true;
   return false;
 }
 
 // One chunk (or per_node_min chunks) at a time to the node with most free cores left. The heap's top is that node.
-bool spread(const Machine& machine, const NodeState& state, const std::vector<Candidate>& candidates,
-            const Shape& shape, Amount rest, Shares& shares) {
+bool spread(const Machine &machine, const NodeState &state, const std::vector<Candidate> &candidates,
+            const Shape &shape, Amount rest, Shares &shares) {
   using Entry = std::tuple<Amount, int, std::size_t>;  // free cores left, -node, candidate
   std::priority_queue<Entry> heap;
   std::vector<Amount> given(candidates.size(), 0);
@@ -51,7 +51,7 @@ bool spread(const Machine& machine, const NodeState& state, const std::vector<Ca
   return rest == 0;
 }
 
-bool contiguous(const std::vector<Candidate>& candidates, Amount count, Shares& shares) {
+bool contiguous(const std::vector<Candidate> &candidates, Amount count, Shares &shares) {
   std::size_t first = 0;
   Amount sum = 0;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -66,7 +66,7 @@ bool contiguous(const std::vector<Candidate>& candidates, Amount count, Shares& 
 
 }  // namespace
 
-Placement::Placement(const std::string& name, std::uint64_t seed) : seed_(seed) {
+Placement::Placement(const std::string &name, std::uint64_t seed) : seed_(seed) {
   if (name == "first-fit")
     kind_ = Kind::FirstFit;
   else if (name == "best-fit")
@@ -82,33 +82,34 @@ Placement::Placement(const std::string& name, std::uint64_t seed) : seed_(seed) 
 }
 
 LiveCluster::Index Placement::index() const {
-  if (kind_ == Kind::FirstFit) return LiveCluster::Index::NextFree;
+  if (kind_ == Kind::FirstFit) return LiveCluster::Index::FreeNodes;
   return kind_ == Kind::BestFit ? LiveCluster::Index::ByFree : LiveCluster::Index::None;
 }
 
-bool Placement::first_fit(const LiveCluster& cluster, const Shape& shape, Amount count, Shares& shares) const {
-  const Machine& machine = cluster.machine();
-  const auto needed = static_cast<std::int32_t>(shape.cores * std::max<Amount>(shape.per_node_min, 1));
-  for (const auto& [first, last] : shape.ranges)
-    for (int node = cluster.next_free().next(first, needed); node < last;
-         node = cluster.next_free().next(node + 1, needed))
+bool Placement::first_fit(const LiveCluster &cluster, const Shape &shape, Amount count, Shares &shares) const {
+  const Machine &machine = cluster.machine();
+  const FreeNodes &nodes = cluster.free_nodes();
+  const Amount needed = shape.cores * std::max<Amount>(shape.per_node_min, 1);
+  if (needed > machine.most_cores()) return false;
+  for (const auto &[first, last] : shape.ranges)
+    for (int node = nodes.next(first, needed); node < last; node = nodes.next(node + 1, needed))
       if (fill(shares, node, machine.capacity(cluster.state(), node, shape), count)) return true;
   return false;
 }
 
-bool Placement::by_free(const LiveCluster& cluster, const Shape& shape, Amount count, Shares& shares) const {
-  const Machine& machine = cluster.machine();
+bool Placement::by_free(const LiveCluster &cluster, const Shape &shape, Amount count, Shares &shares) const {
+  const Machine &machine = cluster.machine();
   for (auto it = cluster.by_free().lower_bound({shape.cores, 0}); it != cluster.by_free().end(); ++it) {
     const int node = it->second;
     const bool eligible = std::any_of(shape.ranges.begin(), shape.ranges.end(),
-                                      [node](const auto& range) { return node >= range.first && node < range.second; });
+                                      [node](const auto &range) { return node >= range.first && node < range.second; });
     if (eligible && fill(shares, node, machine.capacity(cluster.state(), node, shape), count)) return true;
   }
   return false;
 }
 
-bool Placement::place(const LiveCluster& cluster, const Shape& shape, Amount count, std::int64_t sequence,
-                      Shares& shares) const {
+bool Placement::place(const LiveCluster &cluster, const Shape &shape, Amount count, std::int64_t sequence,
+                      Shares &shares) const {
   shares.clear();
   if (count * shape.cores > cluster.free_cores()) return false;
   switch (kind_) {
@@ -121,12 +122,12 @@ bool Placement::place(const LiveCluster& cluster, const Shape& shape, Amount cou
   }
 }
 
-bool Placement::place(const Machine& machine, const NodeState& state, const Shape& shape, Amount count,
-                      std::int64_t sequence, Shares& shares) const {
+bool Placement::place(const Machine &machine, const NodeState &state, const Shape &shape, Amount count,
+                      std::int64_t sequence, Shares &shares) const {
   shares.clear();
   std::vector<Candidate> candidates;
   Amount sum = 0;
-  for (const auto& [first, last] : shape.ranges)
+  for (const auto &[first, last] : shape.ranges)
     for (int node = first; node < last; ++node)
       if (const Amount capacity = machine.capacity(state, node, shape); capacity > 0) {
         candidates.push_back({node, capacity});
@@ -136,7 +137,7 @@ bool Placement::place(const Machine& machine, const NodeState& state, const Shap
   if (sum < count) return false;
 
   const auto stride = static_cast<std::size_t>(machine.resources());
-  const auto free_cores = [&](const Candidate& c) { return state.free[static_cast<std::size_t>(c.node) * stride]; };
+  const auto free_cores = [&](const Candidate &c) { return state.free[static_cast<std::size_t>(c.node) * stride]; };
   const std::uint64_t stream = mix(seed_, static_cast<std::uint64_t>(sequence));
   switch (kind_) {
     case Kind::FirstFit:
@@ -147,12 +148,12 @@ bool Placement::place(const Machine& machine, const NodeState& state, const Shap
       return contiguous(candidates, count, shares);
     case Kind::BestFit:
       std::stable_sort(candidates.begin(), candidates.end(),
-                       [&](const Candidate& a, const Candidate& b) { return free_cores(a) < free_cores(b); });
+                       [&](const Candidate &a, const Candidate &b) { return free_cores(a) < free_cores(b); });
       break;
     case Kind::Random: {
       std::vector<std::pair<std::uint64_t, Candidate>> keyed;
-      for (const Candidate& c : candidates) keyed.emplace_back(mix(stream, static_cast<std::uint64_t>(c.node)), c);
-      std::sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) {
+      for (const Candidate &c : candidates) keyed.emplace_back(mix(stream, static_cast<std::uint64_t>(c.node)), c);
+      std::sort(keyed.begin(), keyed.end(), [](const auto &a, const auto &b) {
         return std::tie(a.first, a.second.node) < std::tie(b.first, b.second.node);
       });
       for (std::size_t i = 0; i < keyed.size(); ++i) candidates[i] = keyed[i].second;

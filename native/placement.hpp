@@ -9,21 +9,21 @@ class Placement {
  public:
   enum class Kind { FirstFit, BestFit, Spread, Contiguous, Random };
 
-  Placement(const std::string& name, std::uint64_t seed);
+  Placement(const std::string &name, std::uint64_t seed);
 
   Kind kind() const { return kind_; }
   LiveCluster::Index index() const;  // what it wants the live cluster to keep
 
   // Chooses nodes for `count` chunks; false if they do not fit. `sequence` names the job's own random stream.
-  bool place(const LiveCluster& cluster, const Shape& shape, Amount count, std::int64_t sequence, Shares& shares) const;
+  bool place(const LiveCluster &cluster, const Shape &shape, Amount count, std::int64_t sequence, Shares &shares) const;
 
   // The same on any state, by looking at every node: for plans and shadow states.
-  bool place(const Machine& machine, const NodeState& state, const Shape& shape, Amount count, std::int64_t sequence,
-             Shares& shares) const;
+  bool place(const Machine &machine, const NodeState &state, const Shape &shape, Amount count, std::int64_t sequence,
+             Shares &shares) const;
 
  private:
-  bool first_fit(const LiveCluster& cluster, const Shape& shape, Amount count, Shares& shares) const;
-  bool by_free(const LiveCluster& cluster, const Shape& shape, Amount count, Shares& shares) const;
+  bool first_fit(const LiveCluster &cluster, const Shape &shape, Amount count, Shares &shares) const;
+  bool by_free(const LiveCluster &cluster, const Shape &shape, Amount count, Shares &shares) const;
 
   Kind kind_;
   std::uint64_t seed_;

@@ -10,23 +10,24 @@ namespace schedlab {
 
 class Plan {
  public:
-  static std::unique_ptr<Plan> by_count(const View& view);
-  static std::unique_ptr<Plan> by_nodes(const View& view);
+  static std::unique_ptr<Plan> by_count(const View &view);
+  static std::unique_ptr<Plan> by_nodes(const View &view);
   // Can a plan by count stand for this job?
-  static bool countable(const View& view, const Job& job);
+  static bool countable(const View &view, const Job &job);
 
   virtual ~Plan() = default;
   virtual void reset() = 0;            // the running jobs and nothing else
   virtual void advance(Time now) = 0;  // forget what is past
   // The earliest start from now on at which the job fits for its whole estimate, and (by nodes) where.
-  virtual Time earliest(const Job& job, Shares& shares) const = 0;
-  virtual bool possible_now(const Job& job, Shares& shares) const = 0;
-  virtual void occupy(const Job& job, const Shares& shares, Time from, Time until) = 0;
-  virtual void vacate(const Job& job, const Shares& shares, Time from, Time until) = 0;
+  virtual Time earliest(const Job &job, Shares &shares) const = 0;
+  virtual bool possible_now(const Job &job, Shares &shares) const = 0;
+  virtual void occupy(const Job &job, const Shares &shares, Time from, Time until) = 0;
+  virtual void vacate(const Job &job, const Shares &shares, Time from, Time until) = 0;
 
-  // Compression: could this job, reserved at `reserved`, start earlier, now that something became free before
-  // `freed_until`? A quick "no" is always right; "yes" may be wrong.
-  virtual bool may_move(const Job& job, Time freed_until) = 0;
+  // Compression, after something became free before `freed_until`: could a job of at least so many cores start earlier
+  // at all? And this job, given its reservation? A "no" is always right; a "yes" may be wrong.
+  virtual bool may_move(Amount cores, Time freed_until) = 0;
+  virtual bool may_move(const Job &job, Time freed_until) = 0;
 };
 
 }  // namespace schedlab

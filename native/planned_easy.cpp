@@ -9,7 +9,7 @@ namespace {
 
 class PlannedEasy final : public QueuePolicy {
  public:
-  explicit PlannedEasy(const PolicyChoice& choice)
+  explicit PlannedEasy(const PolicyChoice &choice)
       : QueuePolicy(choice.order),
         scan_(choice.scan.value_or(choice.order)),
         depth_(choice.depth),
@@ -20,9 +20,9 @@ class PlannedEasy final : public QueuePolicy {
  protected:
   bool dynamic() const override { return true; }  // the plan is made anew each time, so may the order be
 
-  void entered(View& view, Slot slot) override { by_nodes_ = by_nodes_ || !Plan::countable(view, view.job(slot)); }
+  void entered(View &view, Slot slot) override { by_nodes_ = by_nodes_ || !Plan::countable(view, view.job(slot)); }
 
-  void pass(View& view) override {
+  void pass(View &view) override {
     const std::unique_ptr<Plan> plan = by_nodes_ ? Plan::by_nodes(view) : Plan::by_count(view);
     std::int64_t left = depth_ < 0 ? std::numeric_limits<std::int64_t>::max() : depth_;
     int made = 0;
@@ -35,7 +35,7 @@ class PlannedEasy final : public QueuePolicy {
         continue;
       }
       Shares shares;
-      const Job& job = view.job(who.slot);
+      const Job &job = view.job(who.slot);
       if (const Time start = plan->earliest(job, shares); start < kNever)
         plan->occupy(job, shares, start, start + job.estimate);
       ++made;
@@ -43,22 +43,22 @@ class PlannedEasy final : public QueuePolicy {
     }
     std::vector<Waiting> rest;
     for (; !queue_.at_end(p); p = queue_.next(p)) rest.push_back(scan_entry(view, queue_[p].slot));
-    std::sort(rest.begin(), rest.end(), [](const Waiting& a, const Waiting& b) { return a.before(b); });
-    for (const Waiting& who : rest) {
+    std::sort(rest.begin(), rest.end(), [](const Waiting &a, const Waiting &b) { return a.before(b); });
+    for (const Waiting &who : rest) {
       if (left-- <= 0) break;
       if (!try_now(view, *plan, who.slot, true)) continue;
-      const Job& job = view.job(who.slot);
+      const Job &job = view.job(who.slot);
       queue_.erase(waiting(job, who.slot, job.key));
     }
   }
 
  private:
-  Waiting scan_entry(const View& view, Slot slot) const {
+  Waiting scan_entry(const View &view, Slot slot) const {
     return waiting(view.job(slot), slot, scan_.key(view.job(slot), view.now()));
   }
 
-  bool try_now(View& view, Plan& plan, Slot slot, bool backfilled) {
-    const Job& job = view.job(slot);
+  bool try_now(View &view, Plan &plan, Slot slot, bool backfilled) {
+    const Job &job = view.job(slot);
     Shares shares;
     if (job.cores > view.cluster().free_cores() || !plan.possible_now(job, shares)) return false;
     plan.occupy(job, shares, view.now(), view.now() + job.estimate);
@@ -77,6 +77,6 @@ class PlannedEasy final : public QueuePolicy {
 
 }  // namespace
 
-std::unique_ptr<Decider> make_planned_easy(const PolicyChoice& choice) { return std::make_unique<PlannedEasy>(choice); }
+std::unique_ptr<Decider> make_planned_easy(const PolicyChoice &choice) { return std::make_unique<PlannedEasy>(choice); }
 
 }  // namespace schedlab

@@ -7,15 +7,15 @@ namespace {
 // Turns every job away: what is left is the cost of simulating.
 class RejectAll final : public Decider {
  public:
-  void decide(View& view, std::span<const Event> events) override {
-    for (const Event& event : events)
+  void decide(View &view, std::span<const Event> events) override {
+    for (const Event &event : events)
       if (event.kind == Event::Kind::Submitted) view.reject(event.slot);
   }
 };
 
 }  // namespace
 
-std::unique_ptr<Decider> make_policy(const PolicyChoice& choice) {
+std::unique_ptr<Decider> make_policy(const PolicyChoice &choice) {
   if (choice.backfill == "none" || choice.backfill == "skip") return make_in_order(choice);
   if (choice.backfill == "easy" && choice.reservations > 1) return make_planned_easy(choice);
   if (choice.backfill == "easy" || choice.backfill == "easy-strict") return make_easy(choice);

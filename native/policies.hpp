@@ -17,11 +17,11 @@ struct PolicyChoice {
   int reservations = 1;
 };
 
-std::unique_ptr<Decider> make_policy(const PolicyChoice& choice);
+std::unique_ptr<Decider> make_policy(const PolicyChoice &choice);
 
-std::unique_ptr<Decider> make_in_order(const PolicyChoice& choice);      // none, skip
-std::unique_ptr<Decider> make_easy(const PolicyChoice& choice);          // easy, easy-strict
-std::unique_ptr<Decider> make_planned_easy(const PolicyChoice& choice);  // easy with several reservations
-std::unique_ptr<Decider> make_conservative(const PolicyChoice& choice);
+std::unique_ptr<Decider> make_in_order(const PolicyChoice &choice);      // none, skip
+std::unique_ptr<Decider> make_easy(const PolicyChoice &choice);          // easy, easy-strict
+std::unique_ptr<Decider> make_planned_easy(const PolicyChoice &choice);  // easy with several reservations
+std::unique_ptr<Decider> make_conservative(const PolicyChoice &choice);
 
 }  // namespace schedlab

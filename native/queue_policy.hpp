@@ -13,7 +13,7 @@ struct Waiting {
   std::int64_t sequence;
   Amount cores;
   Slot slot;
-  bool before(const Waiting& o) const {
+  bool before(const Waiting &o) const {
     if (key != o.key) return key < o.key;
     if (eligible != o.eligible) return eligible < o.eligible;
     return sequence < o.sequence;
@@ -21,7 +21,8 @@ struct Waiting {
 };
 struct LeastCores {
   Amount cores = std::numeric_limits<Amount>::max();
-  void add(const Waiting& w) { cores = std::min(cores, w.cores); }
+  void add(const auto &entry) { cores = std::min(cores, entry.cores); }
+  bool remove(const auto &entry) const { return entry.cores > cores; }
 };
 using WaitingList = BlockList<Waiting, LeastCores>;
 
@@ -29,30 +30,30 @@ class QueuePolicy : public Decider {
  public:
   explicit QueuePolicy(Order order) : order_(std::move(order)) {}
 
-  void decide(View& view, std::span<const Event> events) override;
+  void decide(View &view, std::span<const Event> events) override;
 
  protected:
   // Puts new jobs into the queue (and into fresh_, in order) and takes cancelled ones out.
-  void take_in(View& view, std::span<const Event> events);
+  void take_in(View &view, std::span<const Event> events);
 
   // Everything may have changed: go through the whole queue.
-  virtual void pass(View& view) = 0;
+  virtual void pass(View &view) = 0;
   // Nothing became free and no belief changed since the last pass; these jobs are new, in order, and none of them is
   // first.
-  virtual void arrivals(View& view, const std::vector<Waiting>& /*fresh*/) { pass(view); }
+  virtual void arrivals(View &view, const std::vector<Waiting> & /*fresh*/) { pass(view); }
   // A job has come or gone: for policies that keep it in a second list.
-  virtual void entered(View&, Slot) {}
-  virtual void left(View&, Slot) {}
+  virtual void entered(View &, Slot) {}
+  virtual void left(View &, Slot) {}
   virtual bool dynamic() const { return order_.dynamic(); }
-  virtual void refresh(View& view);  // dynamic orders: new keys
+  virtual void refresh(View &view);  // dynamic orders: new keys
 
-  Waiting waiting(const Job& job, Slot slot, double key) const {
+  Waiting waiting(const Job &job, Slot slot, double key) const {
     return {key, job.eligible, job.sequence, job.cores, slot};
   }
-  bool start(View& view, const Waiting& who, bool backfilled) {
+  bool start(View &view, const Waiting &who, bool backfilled) {
     return view.start(who.slot, view.job(who.slot).key, backfilled);
   }
-  static std::vector<Waiting> sorted(View& view, const Order& order, double Job::* key);
+  static std::vector<Waiting> sorted(View &view, const Order &order, double Job::*key);
 
   Order order_;
   WaitingList queue_;

@@ -9,43 +9,43 @@
 
 namespace schedlab::swf {
 
-const std::array<const char*, kFields> kFieldNames = {"job number",
-                                                      "submit time",
-                                                      "wait time",
-                                                      "run time",
-                                                      "allocated processors",
-                                                      "average CPU time",
-                                                      "used memory",
-                                                      "requested processors",
-                                                      "requested time",
-                                                      "requested memory",
-                                                      "status",
-                                                      "user",
-                                                      "group",
-                                                      "executable",
-                                                      "queue",
-                                                      "partition",
-                                                      "preceding job",
-                                                      "think time"};
+const std::array<const char *, kFields> kFieldNames = {"job number",
+                                                       "submit time",
+                                                       "wait time",
+                                                       "run time",
+                                                       "allocated processors",
+                                                       "average CPU time",
+                                                       "used memory",
+                                                       "requested processors",
+                                                       "requested time",
+                                                       "requested memory",
+                                                       "status",
+                                                       "user",
+                                                       "group",
+                                                       "executable",
+                                                       "queue",
+                                                       "partition",
+                                                       "preceding job",
+                                                       "think time"};
 
-const std::array<const char*, kDrops> kDropNames = {"bad row",
-                                                    "partial execution (status 2, 3, 4)",
-                                                    "submit time unknown",
-                                                    "processors unknown",
-                                                    "larger than the machine",
-                                                    "cancelled before it started",
-                                                    "run time 0 or unknown",
-                                                    "requested time 0 or unknown"};
+const std::array<const char *, kDrops> kDropNames = {"bad row",
+                                                     "partial execution (status 2, 3, 4)",
+                                                     "submit time unknown",
+                                                     "processors unknown",
+                                                     "larger than the machine",
+                                                     "cancelled before it started",
+                                                     "run time 0 or unknown",
+                                                     "requested time 0 or unknown"};
 
-const std::array<const char*, kFills> kFillNames = {"processors: the other of requested and allocated",
-                                                    "limit: run time",
-                                                    "limit: given number",
-                                                    "limit: 0, run time unknown too",
-                                                    "run time: unknown counts as 0",
-                                                    "run time: cut to the requested time",
-                                                    "status: not 0 to 5, counts as unknown",
-                                                    "user, group…: name or huge number, numbered from 2^30",
-                                                    "preceding job: name not seen before, counts as none"};
+const std::array<const char *, kFills> kFillNames = {"processors: the other of requested and allocated",
+                                                     "limit: run time",
+                                                     "limit: given number",
+                                                     "limit: 0, run time unknown too",
+                                                     "run time: unknown counts as 0",
+                                                     "run time: cut to the requested time",
+                                                     "status: not 0 to 5, counts as unknown",
+                                                     "user, group…: name or huge number, numbered from 2^30",
+                                                     "preceding job: name not seen before, counts as none"};
 
 namespace {
 
@@ -59,27 +59,27 @@ constexpr std::int64_t kFirstNewLabel = std::int64_t{1} << 30;
 struct Range {
   double most;
   bool whole;
-  const char* expected;
+  const char *expected;
 };
 constexpr Range kSeconds{1e12, false, "seconds from 0 to 1e12, or -1 for unknown"};
 constexpr Range kProcessors{1e9, true, "a whole number from 0 to 1e9, or -1 for unknown"};
 constexpr Range kKilobytes{1e15, false, "kilobytes from 0 to 1e15, or -1 for unknown"};
 constexpr Range kCode{1e9, true, "a whole number from 0 to 5, or -1 for unknown"};
-constexpr const char* kIdExpected = "a number from 0 up, or a name of at most 256 characters";
-constexpr const char* kLabelExpected = "a number from 0 up, a name of at most 256 characters, or -1 for unknown";
-constexpr const char* kAfterExpected = "the number of a job, or -1 for none";
+constexpr const char *kIdExpected = "a number from 0 up, or a name of at most 256 characters";
+constexpr const char *kLabelExpected = "a number from 0 up, a name of at most 256 characters, or -1 for unknown";
+constexpr const char *kAfterExpected = "the number of a job, or -1 for none";
 
-constexpr std::array<std::pair<Field, const Range*>, 11> kNumbers = {{{kSubmit, &kSeconds},
-                                                                      {kWait, &kSeconds},
-                                                                      {kRun, &kSeconds},
-                                                                      {kAllocated, &kProcessors},
-                                                                      {kCpuTime, &kSeconds},
-                                                                      {kUsedMemory, &kKilobytes},
-                                                                      {kRequested, &kProcessors},
-                                                                      {kLimit, &kSeconds},
-                                                                      {kMemory, &kKilobytes},
-                                                                      {kStatus, &kCode},
-                                                                      {kThink, &kSeconds}}};
+constexpr std::array<std::pair<Field, const Range *>, 11> kNumbers = {{{kSubmit, &kSeconds},
+                                                                       {kWait, &kSeconds},
+                                                                       {kRun, &kSeconds},
+                                                                       {kAllocated, &kProcessors},
+                                                                       {kCpuTime, &kSeconds},
+                                                                       {kUsedMemory, &kKilobytes},
+                                                                       {kRequested, &kProcessors},
+                                                                       {kLimit, &kSeconds},
+                                                                       {kMemory, &kKilobytes},
+                                                                       {kStatus, &kCode},
+                                                                       {kThink, &kSeconds}}};
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
@@ -114,6 +114,13 @@ std::string quoted(std::string_view text) {
 
 }  // namespace
 
+void Columns::reserve(std::size_t size) {
+  for (auto *column : {&id, &count, &after, &memory}) column->reserve(size);
+  for (auto *column : {&submit, &runtime, &limit, &wait, &cancel, &think}) column->reserve(size);
+  for (auto *column : {&user, &group, &queue, &partition, &executable}) column->reserve(size);
+  status.reserve(size);
+}
+
 struct Parser::Record {
   std::array<double, kFields> value;  // -1: unknown
   std::int64_t id, after;
@@ -147,7 +154,12 @@ bool Parser::finish() {
   return !stopped();
 }
 
-Columns Parser::take() { return std::exchange(columns_, {}); }
+Columns Parser::take() {
+  Columns taken = std::exchange(columns_, {});
+  // The next lot is about as large: the vectors, which become arrays as they are, need not grow to twice of it.
+  columns_.reserve(taken.size() + taken.size() / 4);
+  return taken;
+}
 
 void Parser::take_line(std::string_view line) {
   ++line_;
@@ -169,13 +181,12 @@ void Parser::take_line(std::string_view line) {
 
 void Parser::take_record(std::string_view line) {
   if (separator_ == 0) {
-    const std::size_t at = line.find_first_of(" \t;,");
-    separator_ = at == std::string_view::npos || is_blank(line[at]) ? ' ' : line[at];
-    if (separator_ != ' ' && is_title(line)) return;
+    separator_ = guess_separator(line);
+    if (separator_ != 0 && separator_ != ' ' && is_title(line)) return;
   }
   ++records_;
   Texts texts;
-  const std::size_t columns = split(line, texts);
+  const std::size_t columns = split(line, texts, separator_);
   if (columns < kFields) {
     return reject(std::to_string(columns) + (columns == 1 ? " column" : " columns") + ", expected at least 18");
   }
@@ -189,6 +200,16 @@ void Parser::take_record(std::string_view line) {
   clean(record);
 }
 
+// Tables of SWF columns separated by semicolons or commas are read too. Such characters also occur in what some tools
+// add to the right of the 18 columns, hence the second condition. 0: not a record at all, the next one may tell.
+char Parser::guess_separator(std::string_view line) {
+  Texts texts, words;
+  for (const char separator : {';', ','}) {
+    if (split(line, texts, separator) == kFields && split(texts[0], words, ' ') < kFields) return separator;
+  }
+  return split(line, words, ' ') == kFields ? ' ' : 0;
+}
+
 // The row of column names with which tables of comma-separated values begin.
 bool Parser::is_title(std::string_view line) const {
   Texts texts;
@@ -196,26 +217,27 @@ bool Parser::is_title(std::string_view line) const {
     double value;
     return !text.empty() && !parse_real(text, value);
   };
-  return split(line, texts) == kFields && is_word(texts[kSubmit]) && is_word(texts[kRun]);
+  return split(line, texts, separator_) == kFields && is_word(texts[kSubmit]) && is_word(texts[kRun]);
 }
 
-std::size_t Parser::split(std::string_view line, Texts& texts) const {
+// Up to 18 columns; what is beyond them is not looked at.
+std::size_t Parser::split(std::string_view line, Texts &texts, char separator) {
   std::size_t columns = 0;
-  const char* p = line.data();
-  const char* const end = p + line.size();
-  if (separator_ == ' ') {
+  const char *p = line.data();
+  const char *const end = p + line.size();
+  if (separator == ' ' || separator == 0) {
     while (columns < kFields) {
       while (p != end && is_blank(*p)) ++p;
       if (p == end) break;
-      const char* const start = p;
+      const char *const start = p;
       while (p != end && !is_blank(*p)) ++p;
       texts[columns++] = {start, static_cast<std::size_t>(p - start)};
     }
     return columns;
   }
   for (bool more = true; more && columns < kFields; ++p) {
-    const char* const start = p;
-    p = std::find(p, end, separator_);
+    const char *const start = p;
+    p = std::find(p, end, separator);
     texts[columns++] = trim({start, static_cast<std::size_t>(p - start)});
     more = p != end;
     if (!more) break;
@@ -223,9 +245,9 @@ std::size_t Parser::split(std::string_view line, Texts& texts) const {
   return columns;
 }
 
-bool Parser::read_fields(const Texts& texts, Record& record) {
+bool Parser::read_fields(const Texts &texts, Record &record) {
   if (!read_id(texts[kJob], record)) return false;
-  for (const auto& [field, range] : kNumbers) {
+  for (const auto &[field, range] : kNumbers) {
     double value = -1;
     const std::string_view text = texts[field];
     // `!(value <= most)` and not `value > most`: this way round it catches nan too.
@@ -242,7 +264,7 @@ bool Parser::read_fields(const Texts& texts, Record& record) {
   return read_predecessor(texts[kAfter], record);
 }
 
-bool Parser::read_id(std::string_view text, Record& record) {
+bool Parser::read_id(std::string_view text, Record &record) {
   record.value[kJob] = 0;
   if (!named_ && parse_digits(text, record.id)) return true;
   double value;
@@ -262,7 +284,7 @@ bool Parser::read_id(std::string_view text, Record& record) {
 
 // Small numbers stand for themselves. Names, and numbers that do not fit, get numbers of their own, out of the way of
 // the others.
-bool Parser::read_label(Field field, std::string_view text, Record& record) {
+bool Parser::read_label(Field field, std::string_view text, Record &record) {
   std::int64_t number;
   if (parse_digits(text, number) && number < kFirstNewLabel) {
     record.value[field] = static_cast<double>(number);
@@ -283,7 +305,7 @@ bool Parser::read_label(Field field, std::string_view text, Record& record) {
     reject(field, text, kLabelExpected);
     return false;
   }
-  auto& labels = labels_[field];
+  auto &labels = labels_[field];
   const auto next = static_cast<std::int32_t>(kFirstNewLabel + static_cast<std::int64_t>(labels.size()));
   const auto [found, added] = labels.try_emplace(std::string(text), next);
   if (added) fill(kNewLabel);
@@ -291,7 +313,7 @@ bool Parser::read_label(Field field, std::string_view text, Record& record) {
   return true;
 }
 
-bool Parser::read_predecessor(std::string_view text, Record& record) {
+bool Parser::read_predecessor(std::string_view text, Record &record) {
   double value = -1;
   record.after = -1;
   if (named_) {
@@ -312,12 +334,12 @@ bool Parser::read_predecessor(std::string_view text, Record& record) {
   return true;
 }
 
-bool Parser::is_new(const Record& record) {
+bool Parser::is_new(const Record &record) {
   return named_ ? named_ids_.try_emplace(std::string(record.name), record.id).second : ids_.insert(record.id);
 }
 
-void Parser::clean(const Record& record) {
-  const auto& [job, submit, wait, run, allocated, cpu, used, requested, limit, memory, status, user, group, executable,
+void Parser::clean(const Record &record) {
+  const auto &[job, submit, wait, run, allocated, cpu, used, requested, limit, memory, status, user, group, executable,
                queue, partition, after, think] = record.value;
   out_of_order_ += submit < last_submit_;
   last_submit_ = submit;
@@ -335,8 +357,8 @@ void Parser::clean(const Record& record) {
   keep(record, processors);
 }
 
-void Parser::keep(const Record& record, double processors) {
-  const auto& value = record.value;
+void Parser::keep(const Record &record, double processors) {
+  const auto &value = record.value;
   const double never = std::numeric_limits<double>::infinity();
   double runtime = value[kRun], limit = value[kLimit];
   const bool cancelled = value[kStatus] == 5 && runtime <= 0;
@@ -353,7 +375,7 @@ void Parser::keep(const Record& record, double processors) {
   }
   if (value[kStatus] > 5) fill(kNoStatus);
 
-  Columns& to = columns_;
+  Columns &to = columns_;
   to.id.push_back(record.id);
   to.submit.push_back(value[kSubmit]);
   to.runtime.push_back(runtime);
@@ -381,7 +403,7 @@ void Parser::reject(std::string problem) {
   if (bad_rows_.size() < kBadRowSamples) bad_rows_.push_back({line_, std::move(problem)});
 }
 
-void Parser::reject(Field field, std::string_view text, const char* expected) {
+void Parser::reject(Field field, std::string_view text, const char *expected) {
   reject(std::string(kFieldNames[field]) + " (column " + std::to_string(field + 1) + ") is " + quoted(text) +
          ", expected " + expected);
 }

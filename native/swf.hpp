@@ -36,7 +36,7 @@ enum Field : std::size_t {
   kThink,
   kFields
 };
-extern const std::array<const char*, kFields> kFieldNames;
+extern const std::array<const char *, kFields> kFieldNames;
 
 enum class Clean { None, Pwa, Strict };
 
@@ -61,7 +61,7 @@ enum Drop : std::size_t {
   kNoLimit,
   kDrops
 };
-extern const std::array<const char*, kDrops> kDropNames;
+extern const std::array<const char *, kDrops> kDropNames;
 
 // What was put in the place of something missing.
 enum Fill : std::size_t {
@@ -76,7 +76,7 @@ enum Fill : std::size_t {
   kLostPredecessor,
   kFills
 };
-extern const std::array<const char*, kFills> kFillNames;
+extern const std::array<const char *, kFills> kFillNames;
 
 struct BadRow {
   std::uint64_t line = 0;
@@ -92,11 +92,12 @@ struct Columns {
   std::vector<std::int8_t> status;
   std::vector<std::string> names;  // empty unless ids are names
   std::size_t size() const { return id.size(); }
+  void reserve(std::size_t size);
 };
 
 class Parser {
  public:
-  explicit Parser(const Options& options) : options_(options), named_(options.named) {}
+  explicit Parser(const Options &options) : options_(options), named_(options.named) {}
 
   // The next piece of the file, cut anywhere. False: stopped for good, see `failure` and `needs_names`.
   bool feed(std::string_view bytes);
@@ -106,7 +107,7 @@ class Parser {
   Columns take();
 
   std::size_t ready() const { return columns_.size(); }
-  const std::optional<BadRow>& failure() const { return failure_; }
+  const std::optional<BadRow> &failure() const { return failure_; }
   // Ids turned out to be names after some had been taken for numbers: parse the file again with `named`.
   bool needs_names() const { return needs_names_; }
   bool named() const { return named_; }
@@ -114,11 +115,11 @@ class Parser {
   std::uint64_t records() const { return records_; }
   std::uint64_t kept() const { return kept_; }
   std::uint64_t out_of_order() const { return out_of_order_; }
-  const std::array<std::uint64_t, kDrops>& dropped() const { return dropped_; }
-  const std::array<std::uint64_t, kFills>& filled() const { return filled_; }
-  const std::array<std::uint64_t, kFields>& unknown() const { return unknown_; }  // records with -1, by field
-  const std::vector<BadRow>& bad_rows() const { return bad_rows_; }               // the first few
-  const std::vector<std::string>& header() const { return header_; }
+  const std::array<std::uint64_t, kDrops> &dropped() const { return dropped_; }
+  const std::array<std::uint64_t, kFills> &filled() const { return filled_; }
+  const std::array<std::uint64_t, kFields> &unknown() const { return unknown_; }  // records with -1, by field
+  const std::vector<BadRow> &bad_rows() const { return bad_rows_; }               // the first few
+  const std::vector<std::string> &header() const { return header_; }
 
  private:
   struct Record;
@@ -129,23 +130,24 @@ class Parser {
   void take_line(std::string_view line);
   void take_record(std::string_view line);
   bool is_title(std::string_view line) const;
-  std::size_t split(std::string_view line, Texts& texts) const;
+  static std::size_t split(std::string_view line, Texts &texts, char separator);
+  static char guess_separator(std::string_view line);
   // These are false for a bad row, which they have rejected, and if ids turn out to be names.
-  bool read_fields(const Texts& texts, Record& record);
-  bool read_id(std::string_view text, Record& record);
-  bool read_label(Field field, std::string_view text, Record& record);
-  bool read_predecessor(std::string_view text, Record& record);
-  bool is_new(const Record& record);
-  void clean(const Record& record);
-  void keep(const Record& record, double processors);
+  bool read_fields(const Texts &texts, Record &record);
+  bool read_id(std::string_view text, Record &record);
+  bool read_label(Field field, std::string_view text, Record &record);
+  bool read_predecessor(std::string_view text, Record &record);
+  bool is_new(const Record &record);
+  void clean(const Record &record);
+  void keep(const Record &record, double processors);
   void reject(std::string problem);
-  void reject(Field field, std::string_view text, const char* expected);
+  void reject(Field field, std::string_view text, const char *expected);
   void drop(Drop reason) { ++dropped_[reason]; }
   void fill(Fill reason) { ++filled_[reason]; }
 
   Options options_;
   bool named_;
-  char separator_ = 0;     // 0 until the first record, then ' ' (blanks and tabs), ';' or ','
+  char separator_ = 0;     // 0 until it is clear, then ' ' (blanks and tabs), ';' or ','
   std::string partial_;    // the beginning of a line whose end has not come yet
   bool skipping_ = false;  // inside a line that is too long
   std::string_view line_text_;

@@ -12,8 +12,8 @@ namespace schedlab {
 class IdSet {
  public:
   IdSet() = default;
-  IdSet(const IdSet&) = delete;  // it points into itself
-  IdSet& operator=(const IdSet&) = delete;
+  IdSet(const IdSet &) = delete;  // it points into itself
+  IdSet &operator=(const IdSet &) = delete;
 
   // False if it was there already.
   bool insert(std::int64_t id) {
@@ -22,7 +22,7 @@ class IdSet {
       page_ = &pages_[number];  // a new page is all zero; the map never moves its pages
       number_ = number;
     }
-    std::uint64_t& word = (*page_)[(id >> 6) & 7];
+    std::uint64_t &word = (*page_)[(id >> 6) & 7];
     const std::uint64_t bit = std::uint64_t{1} << (id & 63);
     const bool fresh = (word & bit) == 0;
     word |= bit;
@@ -34,7 +34,7 @@ class IdSet {
  private:
   using Page = std::array<std::uint64_t, 8>;
   std::unordered_map<std::int64_t, Page> pages_;
-  Page* page_ = nullptr;
+  Page *page_ = nullptr;
   std::int64_t number_ = -1;
 };
 

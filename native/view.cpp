@@ -7,37 +7,37 @@ namespace schedlab {
 
 Time View::now() const { return engine_.now_; }
 bool View::pass_per_event() const { return engine_.options_.pass_per_event; }
-const Job& View::job(Slot slot) const { return engine_.jobs_[slot]; }
-Job& View::annotate(Slot slot) { return engine_.jobs_[slot]; }
+const Job &View::job(Slot slot) const { return engine_.jobs_[slot]; }
+Job &View::annotate(Slot slot) { return engine_.jobs_[slot]; }
 Slot View::first_waiting() const { return engine_.waiting_first_; }
 std::size_t View::waiting() const { return static_cast<std::size_t>(engine_.waiting_count_); }
-const EstimatedEnds& View::estimated_ends() const { return engine_.estimated_ends_; }
-const LiveCluster& View::cluster() const { return engine_.cluster_; }
-const Machine& View::machine() const { return engine_.machine_; }
-const Placement& View::placement() const { return engine_.placement_; }
+const EstimatedEnds &View::estimated_ends() const { return engine_.estimated_ends_; }
+const LiveCluster &View::cluster() const { return engine_.cluster_; }
+const Machine &View::machine() const { return engine_.machine_; }
+const Placement &View::placement() const { return engine_.placement_; }
 std::uint64_t View::changes() const { return engine_.changes_; }
 
-bool View::place(Slot slot, Shares& shares) const {
-  const Job& job = engine_.jobs_[slot];
+bool View::place(Slot slot, Shares &shares) const {
+  const Job &job = engine_.jobs_[slot];
   return engine_.placement_.place(engine_.cluster_, *job.shape, job.count, job.sequence, shares);
 }
 
 bool View::start(Slot slot, double priority, bool backfilled) {
-  Job& job = engine_.jobs_[slot];
+  Job &job = engine_.jobs_[slot];
   if (job.state != State::Waiting) engine_.refuse("start", slot, "it is not waiting");
   if (!place(slot, job.shares)) return false;
   engine_.begin(slot, priority, backfilled);
   return true;
 }
 
-void View::start_on(Slot slot, const Shares& shares, double priority, bool backfilled) {
-  Job& job = engine_.jobs_[slot];
+void View::start_on(Slot slot, const Shares &shares, double priority, bool backfilled) {
+  Job &job = engine_.jobs_[slot];
   if (job.state != State::Waiting) engine_.refuse("start", slot, "it is not waiting");
   std::int64_t chunks = 0;
-  for (const Share& share : shares) {
+  for (const Share &share : shares) {
     if (share.node < 0 || share.node >= machine().nodes()) engine_.refuse("start", slot, "there is no such node");
     const bool eligible = std::any_of(job.shape->ranges.begin(), job.shape->ranges.end(),
-                                      [&](const auto& r) { return share.node >= r.first && share.node < r.second; });
+                                      [&](const auto &r) { return share.node >= r.first && share.node < r.second; });
     if (!eligible) engine_.refuse("start", slot, "a node is not in its partition or lacks a feature");
     if (share.chunks < 1 || share.chunks > machine().capacity(cluster().state(), share.node, *job.shape))
       engine_.refuse("start", slot, "a node has not enough free");
@@ -56,19 +56,19 @@ void View::reject(Slot slot) {
 }
 
 void View::kill(Slot slot) {
-  Job& job = engine_.jobs_[slot];
+  Job &job = engine_.jobs_[slot];
   if (job.state != State::Running || job.released) engine_.refuse("kill", slot, "it is not running");
-  engine_.heap_remove(job.heap_position);
   engine_.release(slot);
+  ++engine_.moved_ends_;
   --engine_.running_count_, engine_.running_cores_ -= job.cores;
   engine_.leave(slot, State::Killed, engine_.now_);
 }
 
 void View::requeue(Slot slot) {
-  Job& job = engine_.jobs_[slot];
+  Job &job = engine_.jobs_[slot];
   if (job.state != State::Running || job.released) engine_.refuse("requeue", slot, "it is not running");
-  engine_.heap_remove(job.heap_position);
   engine_.release(slot);
+  ++engine_.moved_ends_;
   --engine_.running_count_, engine_.running_cores_ -= job.cores;
   job.start = std::numeric_limits<double>::quiet_NaN();
   job.estimate = job.first_estimate, job.corrections = 0;

@@ -98,8 +98,8 @@ def _read_file(path: Path) -> Cluster:
 def _near(path: Path) -> str:
     """A file beside the missing one whose name is nearly the same."""
     try:
-        names = [entry.name for entry in path.parent.iterdir() if entry.suffix.casefold() == ".toml"]
+        files = {file.stem: file for file in sorted(path.parent.iterdir()) if file.suffix.casefold() == ".toml"}
     except OSError:
         return f"the directory '{path.parent}' does not exist either" if _kind(path.parent) == "missing" else ""
-    name = closest(path.name, sorted(names))
-    return f"did you mean '{path.with_name(name)}'?" if name else ""
+    stem = closest(path.stem, files)
+    return f"did you mean '{files[stem]}'?" if stem else ""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -124,12 +123,28 @@ def _open(path: Path) -> pq.ParquetFile:
 
 
 def _numbers(name: str, values: pa.Array) -> NDArray[Any]:
+    """Without pyarrow.compute, which takes longer to load than most runs take to read."""
     if pa.types.is_dictionary(values.type):
         words = STATES if name == "state" else REASONS
-        codes = np.array([words.index(word) for word in values.dictionary.to_pylist()] or [0], np.int8)
-        known = codes[pc.fill_null(values.indices, 0).to_numpy(zero_copy_only=False)]
-        return np.where(values.is_valid().to_numpy(zero_copy_only=False), known, np.int8(0))
+        codes = np.array([words.index(word) for word in values.dictionary.to_pylist()], np.int8)
+        numbers = np.zeros(len(values), np.int8)
+        known = _known(values.indices)
+        numbers[known] = codes[_content(values.indices)[known]]
+        return numbers
     if values.null_count and pa.types.is_integer(values.type):
-        values = pc.fill_null(values, -1)
-    numbers: NDArray[Any] = values.to_numpy(zero_copy_only=False)  # null times become NaN
-    return numbers
+        return np.where(_known(values), _content(values), -1).astype(values.type.to_pandas_dtype())
+    return np.asarray(values.to_numpy(zero_copy_only=False))  # null times become NaN
+
+
+def _known(values: pa.Array) -> NDArray[np.bool_]:
+    bitmap = values.buffers()[0]
+    if bitmap is None:
+        return np.ones(len(values), bool)
+    bits = np.unpackbits(np.frombuffer(bitmap, np.uint8), bitorder="little")
+    return bits[values.offset : values.offset + len(values)].astype(bool)
+
+
+def _content(values: pa.Array) -> NDArray[Any]:
+    """The numbers as they lie in memory; where a value is null, anything."""
+    numbers = np.frombuffer(values.buffers()[1], values.type.to_pandas_dtype())
+    return numbers[values.offset : values.offset + len(values)]

@@ -157,7 +157,9 @@ class _Feed:
         everywhere = [True] * len(cluster.groups)
         if any(amount > 0 and name not in cluster.resource_names for name, amount in request.chunk.items()):
             return everywhere, "unknown resource"
-        wanted = [p for p in cluster.partitions if (p.default if request.partition is None else p.name == request.partition)]
+        wanted = [
+            p for p in cluster.partitions if (p.default if request.partition is None else p.name == request.partition)
+        ]
         if request.partition is not None and not wanted:
             return everywhere, "unknown partition"
         inside = {name for partition in wanted for name in partition.groups} or {g.name for g in cluster.groups}

@@ -27,6 +27,7 @@ from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request
 from schedlab.model.run import Run, Tables
+from schedlab.model.version import VERSION
 
 if TYPE_CHECKING:
     import polars as pl
@@ -175,7 +176,7 @@ def run_json(config: dict[str, Any], cluster: Cluster, tables: Tables) -> dict[s
     requests = [r.to_dict() if isinstance(r, Request) else r for r in given.pop("requests")]
     options = given.pop("options")
     ordered = {
-        "schedlab": schedlab_version(),
+        "schedlab": VERSION,
         "format": FORMAT,
         "policy": given.pop("policy"),
         "options": options,
@@ -192,15 +193,6 @@ def run_json(config: dict[str, Any], cluster: Cluster, tables: Tables) -> dict[s
     }
     ordered.update((key, value) for key, value in given.items() if key not in ordered and key != "files")
     return ordered
-
-
-def schedlab_version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("schedlab")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def _not_a_run(folder: Path) -> InputError:

@@ -7,16 +7,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
 
 from schedlab.model.errors import InputError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 MOST_NODES = 10_000_000  # in one text; a typing error in a range should not fill the memory
 
@@ -82,77 +76,6 @@ def split_name(name: str) -> tuple[str, str]:
     if match is None or not name:
         raise ValueError(f"{name!r} cannot be in a node set: a name has no brackets, commas, stars or spaces")
     return match.group(1), match.group(2)
-
-
-class NodeFolder:
-    """Folds many allocations at once, for tables of jobs: nodes are positions in `names` (the cluster's order)."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        import numpy as np
-        import pyarrow as pa
-
-        prefixes, digits = zip(*map(split_name, names), strict=True) if names else ((), ())
-        self._prefixes = list(dict.fromkeys(prefixes))
-        position = {prefix: index for index, prefix in enumerate(self._prefixes)}
-        self._prefix = np.array([position[prefix] for prefix in prefixes], np.int64)
-        self._digits = pa.array(digits, pa.string())
-        self._to_digits = pa.array(["", *(f"-{text}" for text in digits)], pa.string())
-        # Whether a node's name is the one after that of the node before it in the list of names.
-        parts = pairwise(zip(prefixes, digits, strict=True))
-        after = [a == c and bool(b and d) and _follows(b, d) for (a, b), (c, d) in parts]
-        self._follows_previous = np.array([False, *after], bool)
-        self._numbered = np.array([bool(text) for text in digits], bool)
-
-    def fold_rows(self, offset: NDArray[Any], node: NDArray[Any], chunks: NDArray[Any]) -> Any:
-        """A pyarrow array of texts, row i from nodes offset[i]:offset[i+1]; empty text for a row without nodes."""
-        import numpy as np
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        node, chunks = np.asarray(node, np.int64), np.asarray(chunks, np.int64)
-        offset = np.asarray(offset, np.int64)
-        if not len(node):
-            return pa.array([""] * (len(offset) - 1), pa.string())
-
-        first_of_row = np.zeros(len(node) + 1, bool)
-        first_of_row[offset] = True
-        first_of_row = first_of_row[:-1]
-        # An item is a name or a bracket: same row, prefix and chunks. A run is a range in it.
-        prefix = self._prefix[node]
-        item_begins = _changes(prefix) | _changes(chunks) | first_of_row | ~self._numbered[node]
-        run_begins = item_begins | (np.diff(node, prepend=-2) != 1) | ~self._follows_previous[node]
-        starts = np.flatnonzero(run_begins)
-        lasts = np.append(starts[1:], len(node)) - 1
-        item_starts = np.flatnonzero(item_begins)
-        item_lengths = np.diff(np.append(item_starts, len(node)))
-        item = np.cumsum(item_begins)[starts] - 1
-        opens = item_begins[starts]
-        closes = np.append(opens[1:], True)
-        bracket = item_lengths[item] > 1
-
-        heads = ["", ",", *(c + p + b for p in self._prefixes for c in ("", ",") for b in ("", "["))]
-        head = np.where(opens, 2 + prefix[starts] * 4 + ~first_of_row[starts] * 2 + bracket, 1)
-        values, which = np.unique(chunks[starts], return_inverse=True)
-        tails = ["", *(b + ("" if v == 1 else f"*{v}") for v in values for b in ("", "]"))]
-        tail = np.where(closes, 1 + which * 2 + bracket, 0)
-        runs = pc.binary_join_element_wise(
-            pa.array(heads, pa.string()).take(pa.array(head)),
-            self._digits.take(pa.array(node[starts])),
-            self._to_digits.take(pa.array(np.where(lasts > starts, node[lasts] + 1, 0))),
-            pa.array(tails, pa.string()).take(pa.array(tail)),
-            "",
-        )
-        rows = pa.ListArray.from_arrays(pa.array(np.searchsorted(starts, offset), pa.int32()), runs)
-        return pc.binary_join(rows, "")
-
-
-def _changes(values: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Where a value differs from the one before it; true for the first."""
-    import numpy as np
-
-    changed = np.ones(len(values), bool)
-    np.not_equal(values[1:], values[:-1], out=changed[1:])
-    return changed
 
 
 def _follows(digits: str, later: str) -> bool:

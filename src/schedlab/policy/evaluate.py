@@ -1,7 +1,7 @@
 """What a program of `expression` means, in plain Python: the reference for the native evaluator.
 
 Arithmetic is that of IEEE 754 and the C library: nothing raises. 1/0 is infinite, 0/0 and sqrt(-1) are not a number,
-log(0) is minus infinity. `min(a, b)` is b if b < a, otherwise a; `max(a, b)` is b if a < b, otherwise a.
+log(0) is minus infinity; `min` and `max` are C's fmin and fmax, which prefer a number to what is not one.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ _BINARY: dict[str, Callable[[float, float], float]] = {
     "*": lambda x, y: x * y,
     "/": divide,
     "**": power,
-    "min": lambda x, y: y if y < x else x,
-    "max": lambda x, y: y if x < y else x,
+    "min": lambda x, y: y if y < x or math.isnan(x) else x,
+    "max": lambda x, y: y if x < y or math.isnan(x) else x,
     "mix": mix_key,
 }

@@ -25,7 +25,7 @@ UNARY_FUNCTIONS = ("abs", "sqrt", "log", "log2", "log10", "exp", "floor")
 BINARY_FUNCTIONS = ("min", "max")
 FUNCTIONS = (*BINARY_FUNCTIONS, *UNARY_FUNCTIONS, "random")
 
-DEEPEST_STACK = 64  # the native evaluator's stack
+DEEPEST_STACK = 32  # kStack of native/order.cpp
 LONGEST_TEXT = 1000
 LARGEST_SEED = 2**53 - 1  # a program carries numbers as float64
 

@@ -155,9 +155,10 @@ def _number(key: str, value: str, least: int, where: str) -> int:
 def _unknown_policy(text: str, name: str, where: str) -> InputError:
     if not text:
         return InputError("the policy is empty", where=where, hint=_policies_hint())
-    hint = did_you_mean(name, [*BACKFILLS, *ORDERS, "random"], _policies_hint())
-    if re.search(r"[-+*/(]", text) and ":" not in text:
-        hint = f"an expression needs a key: none:order={text}. {hint}"
+    try:
+        hint = f"an expression needs a key: write none:order={parse_order(text)}"
+    except InputError:
+        hint = did_you_mean(name, [*BACKFILLS, *ORDERS, "random"], _policies_hint())
     return InputError(f"there is no policy '{name}'", where=where, hint=hint)
 
 

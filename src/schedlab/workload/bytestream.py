@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import gzip
 import hashlib
 import io
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.model.errors import InputError
+from schedlab.model.suggest import closest
 
 PIECE = 1 << 20
 GZIP = b"\x1f\x8b"
@@ -152,10 +152,10 @@ def _suggestion(path: Path) -> str:
     if not path.parent.is_dir():
         return f"there is no folder {path.parent} either; check the path"
     try:
-        near = difflib.get_close_matches(path.name, [entry.name for entry in path.parent.iterdir()], n=1)
+        near = closest(path.name, [entry.name for entry in path.parent.iterdir()])
     except OSError:
-        near = []
-    return f"did you mean {path.parent / near[0]}?" if near else "check the path"
+        near = None
+    return f"did you mean {path.parent / near}?" if near else "check the path"
 
 
 def _not_permitted(path: Path) -> InputError:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from schedlab.model.workload import JobBatch, Workload
 from schedlab.workload.header import header_number
@@ -41,7 +42,7 @@ class Description:
     serial: float  # share of jobs
     power_of_two: float  # share of jobs, the serial ones included
     runtimes: Spread
-    limits: Spread | None  # of jobs that have a requested time
+    limits: Spread | None  # requested times
     accuracy: Spread | None  # run time / requested time
     at_limit: float  # share of those jobs that ran exactly as long as requested
     over_limit: float  # share that ran longer
@@ -85,13 +86,11 @@ def describe(
 ) -> Description:
     """A workload, or a log read with `options` (those of `read_workload`), in numbers.
 
-    The machine has `processors`; if that is not said, as many as the header's MaxProcs (or MaxNodes), or as the largest job.
+    The machine has `processors`; if that is not said, the header's MaxProcs or MaxNodes, or as many as the largest job.
     """
-    if isinstance(source, Workload):
-        workload = source
-    else:
-        workload = read_workload(source, **{"in_memory": False, **options})
-    count = _Count()
+    workload = source if isinstance(source, Workload) else read_workload(source, **{"in_memory": False, **options})
+    # Where a run time stands in for a missing request, it must not look like an accurate request.
+    count = _Count(stand_ins=workload.report.filled.get("limit: run time", 0))
     for batch in workload.batches():
         count.add(batch)
     return count.result(workload, processors)
@@ -101,6 +100,7 @@ def describe(
 class _Count:
     """Everything that one pass adds up."""
 
+    stand_ins: int
     jobs: int = 0
     cancelled: int = 0
     dependent: int = 0
@@ -132,26 +132,29 @@ class _Count:
         self.work += float(batch.count @ batch.runtime)
         self.cancelled += int(np.isfinite(batch.cancel).sum())
         self.dependent += int((batch.after >= 0).sum())
-        judged = (batch.limit > 0) & (batch.runtime > 0)
-        runtime, limit = batch.runtime[judged], batch.limit[judged]
-        self.tallies["accuracy"].add(runtime / limit)
-        self.at_limit += int((runtime == limit).sum())
-        self.over_limit += int((runtime > limit).sum())
-        self.tallies["limit"].add(batch.limit[batch.limit > 0])
+        self._add_requests(batch.runtime[batch.limit > 0], batch.limit[batch.limit > 0])
         for name in ("count", "runtime", "wait"):
             self.tallies[name].add(getattr(batch, name))
         for name in ("user", "group", "queue", "partition", "executable"):
             numbers = getattr(batch, name)
             self.tallies[name].add(numbers[numbers >= 0])
 
+    def _add_requests(self, runtime: NDArray[np.float64], limit: NDArray[np.float64]) -> None:
+        equal = runtime == limit
+        self.at_limit += int(equal.sum())
+        self.over_limit += int((runtime > limit).sum())
+        real = ~equal if self.stand_ins else slice(None)  # the few exact requests among stand-ins cannot be told
+        self.tallies["limit"].add(limit[real])
+        self.tallies["accuracy"].add((runtime / limit)[real])
+
     def result(self, workload: Workload, processors: int | None) -> Description:
         report, tallies = workload.report, self.tallies
         size = tallies["count"].values.astype(np.int64)
         machine, source = _machine(workload.header, processors, int(size.max(initial=0)))
         span = self.last - self.first
-        # A run time that stands in for a missing request is not an accurate request.
-        stand_ins = report.filled.get("limit: run time", 0)
-        tallies["accuracy"].remove(1.0, stand_ins)
+        if self.stand_ins:
+            self.at_limit -= self.stand_ins
+            tallies["accuracy"].add(np.ones(max(self.at_limit, 0)))
         judged = max(len(tallies["accuracy"]), 1)
         unknown = report.unknown if isinstance(report, SwfReport) else {}
         users = tallies["user"].counts
@@ -179,7 +182,7 @@ class _Count:
             runtimes=_known(tallies["runtime"]),
             limits=tallies["limit"].spread(),
             accuracy=tallies["accuracy"].spread(),
-            at_limit=max(self.at_limit - stand_ins, 0) / judged,
+            at_limit=self.at_limit / judged,
             over_limit=self.over_limit / judged,
             waits=tallies["wait"].spread(),
             interarrivals=tallies["interarrival"].spread(),

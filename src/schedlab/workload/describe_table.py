@@ -15,7 +15,15 @@ Row = tuple[str, str, str]
 
 
 def rows(found: Description) -> list[Row]:
-    return [*_log(found), *_time(found), *_load(found), *_jobs(found), *_estimates(found), *_who(found), *_fields(found)]
+    return [
+        *_log(found),
+        *_time(found),
+        *_load(found),
+        *_jobs(found),
+        *_estimates(found),
+        *_who(found),
+        *_fields(found),
+    ]
 
 
 def duration(seconds: float) -> str:
@@ -57,7 +65,7 @@ def _load(found: Description) -> Iterator[Row]:
 
 
 def _jobs(found: Description) -> Iterator[Row]:
-    yield "jobs", "processors", _spread(found.sizes, "{:,.4g}".format)
+    yield "jobs", "processors", _spread(found.sizes, _number)
     yield "jobs", "serial", _percent(found.serial)
     yield "jobs", "power of two", _percent(found.power_of_two)
     yield "jobs", "run time", _spread(found.runtimes, duration)
@@ -93,6 +101,10 @@ def _fields(found: Description) -> Iterator[Row]:
 def _spread(spread: Spread, text: Callable[[float], str]) -> str:
     places = {"min": spread.min, **spread.quantiles, "max": spread.max}
     return f"mean {text(spread.mean)}; " + ", ".join(f"{name} {text(value)}" for name, value in places.items())
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 def _moment(seconds: float, date: datetime | None) -> str:

@@ -168,7 +168,7 @@ def _mark(path: Path) -> tuple[int, int]:
 
 def _stem(path: Path) -> str:
     name = path.name
-    for suffix in (".gz", ".zst", ".swf"):
+    for suffix in (".gz", ".zst", ".swf", ".csv"):
         name = name.removesuffix(suffix)
     return name or path.name
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from schedlab._core import SwfParser
 from schedlab.model.errors import InputError
+from schedlab.model.suggest import did_you_mean
 from schedlab.model.workload import ReadReport
 from schedlab.workload.bytestream import ByteStream, Progress
 from schedlab.workload.header import parse_header
@@ -46,9 +46,11 @@ class SwfOptions:
         _one_of("bad_rows", self.bad_rows, ("fail", "drop"))
         limit = self.missing_limit
         if limit != "runtime" and not (isinstance(limit, int | float) and math.isfinite(limit) and limit > 0):
-            raise InputError(f"missing_limit is {limit!r}", hint='"runtime", or a number of seconds above 0')
+            raise InputError(f"missing_limit cannot be {limit!r}", hint='"runtime", or a number of seconds above 0')
         if self.max_procs < 0:
-            raise InputError(f"max_procs is {self.max_procs}", hint="the processors of the machine; 0: do not check")
+            raise InputError(
+                f"max_procs cannot be {self.max_procs}", hint="the processors of the machine; 0: do not check"
+            )
 
     def parser(self, *, named: bool) -> SwfParser:
         return SwfParser(
@@ -144,6 +146,5 @@ class SwfReader:
 
 def _one_of(option: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
-        near = difflib.get_close_matches(str(value), known, n=1)
-        asked = f"did you mean {near[0]!r}? " if near else ""
-        raise InputError(f"{option} is {value!r}", hint=f"{asked}It can be {', '.join(known[:-1])} or {known[-1]}")
+        hint = did_you_mean(str(value), known, f"one of {', '.join(known)}")
+        raise InputError(f"{option} cannot be {value!r}", hint=hint)

@@ -49,16 +49,6 @@ class Tally:
             self.values, self.counts = np.empty(0), np.empty(0, np.int64)
             self._merge(coarse, counts)
 
-    def remove(self, value: float, count: int) -> None:
-        """Take back up to `count` occurrences of a value."""
-        at = int(np.searchsorted(self.values, value))
-        if at < len(self.values) and self.values[at] == value:
-            taken = min(count, int(self.counts[at]))
-            self.counts[at] -= taken
-            self.sum -= taken * value
-            if not self.counts[at]:
-                self.values, self.counts = np.delete(self.values, at), np.delete(self.counts, at)
-
     def __len__(self) -> int:
         return int(self.counts.sum())
 
@@ -77,7 +67,8 @@ class Tally:
         high = self.values[np.searchsorted(upto, np.ceil(place), side="right")]
         found = low + (high - low) * (place - np.floor(place))
         quantiles = dict(zip(QUANTILES, found.tolist(), strict=True))
-        return Spread(count, self.sum / count, float(self.values[0]), float(self.values[-1]), quantiles)
+        mean = (float(self.values @ self.counts) if self.exact else self.sum) / count
+        return Spread(count, mean, float(self.values[0]), float(self.values[-1]), quantiles)
 
     def _merge(self, values: NDArray[np.float64], counts: NDArray[np.int64]) -> None:
         merged, place = np.unique(np.concatenate([self.values, values]), return_inverse=True)

@@ -1,0 +1,1 @@
+"""Every speed that schedlab promises, measured: `python -m benchmarks`."""

@@ -1,0 +1,68 @@
+"""Conservative backfilling against the number of jobs that wait.
+
+A naive implementation moves every reservation past every other when a job ends early: quadratic in the queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+import schedlab as sl
+from benchmarks import subject
+from benchmarks.measure import interleaved, middle
+from benchmarks.report import Line
+from benchmarks.settings import Settings
+from benchmarks.workload import Columns, LogSpec, columns
+
+QUEUES = (250, 500, 1000, 2000, 4000)
+TURNOVERS = 5  # each job of the first queue is followed by so many others
+
+
+def lines(settings: Settings) -> Iterator[Line]:
+    cluster = sl.Cluster.uniform(120, cores=4)
+    waiting, per_job = [], []
+    for queue in QUEUES[:3] if settings.quick else QUEUES:
+        jobs = backlog(queue, cluster)
+        workload = subject.in_memory(jobs)
+        run = sl.simulate(workload, cluster, "conservative")
+        mean = mean_queue(jobs, run)
+        ((*measured,),) = interleaved(
+            min(settings.repeats, 3), partial(subject.simulate_time, workload, cluster, "conservative")
+        )
+        waiting.append(mean)
+        per_job.append(middle(measured).on(settings.clock) / len(jobs["submit"]))
+        yield Line(
+            "conservative", f"time per job with {mean:,.0f} jobs waiting, 120 × 4 cores", per_job[-1] * 1e6, "µs"
+        )
+    exponent = float(np.polyfit(np.log(waiting), np.log(per_job), 1)[0])
+    yield Line(
+        "conservative",
+        "time per job grows as the queue to the power of",
+        exponent,
+        "",
+        at_most=1.5,
+        note="least squares over the lines above; quadratic would be 2",
+    )
+
+
+def backlog(queue: int, cluster: sl.Cluster) -> Columns:
+    """Jobs of which always about `queue` wait: so many are there at the start, then one more whenever one starts.
+
+    A submission changes the starts after it, so this is approached in rounds, with EASY (which starts jobs at
+    nearly the same rate as conservative) in place of the policy to be measured.
+    """
+    jobs = columns(LogSpec((TURNOVERS + 1) * queue + 1000))
+    jobs["submit"] = np.zeros(len(jobs["submit"]))
+    for _ in range(4):
+        starts = np.sort(subject.starts(sl.simulate(subject.in_memory(jobs), cluster, "easy")))
+        jobs["submit"][queue:] = starts[:-queue]
+    return jobs
+
+
+def mean_queue(jobs: Columns, run: sl.Run) -> float:
+    """Over time, from the first to the last submission."""
+    starts, last = subject.starts(run), float(jobs["submit"].max())
+    return float(np.sum(np.minimum(starts, last) - jobs["submit"]) / last)

@@ -1,0 +1,52 @@
+"""schedlab as the subject of measurements."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+import schedlab as sl
+from benchmarks.measure import Spent, call, process
+from benchmarks.workload import Columns
+
+
+def in_memory(jobs: Columns) -> sl.Workload:
+    return sl.Workload.of(**jobs)
+
+
+def simulate(jobs: sl.Workload, cluster: sl.Cluster, policy: str) -> tuple[Spent, sl.Run]:
+    """`simulate()` as a user calls it, from jobs in memory to a `Run` in memory."""
+    return call(lambda: sl.simulate(jobs, cluster, policy))
+
+
+def simulate_time(jobs: sl.Workload, cluster: sl.Cluster, policy: str) -> Spent:
+    return simulate(jobs, cluster, policy)[0]
+
+
+def starts(run: sl.Run) -> NDArray[np.float64]:
+    """Start times in the order of the workload."""
+    table = run.jobs
+    found = np.empty(len(table))
+    found[table["sequence"].to_numpy()] = table["start"].to_numpy()
+    return found
+
+
+def command(log: Path, cluster: str, policy: str, scratch: Path, jobs: int) -> Spent:
+    """The whole `schedlab run`: start-up, reading, simulating, writing. Checks that every job is in its results."""
+    folder = Path(tempfile.mkdtemp(prefix="run-", dir=scratch))
+    script = Path(sys.executable).with_name("schedlab")
+    try:
+        spent, _ = process([script, "run", log, "--cluster", cluster, "--policy", policy, "--out", folder / "out"])
+        (table,) = folder.rglob("jobs.parquet")
+        written = pq.read_metadata(table).num_rows
+        if written != jobs:
+            raise RuntimeError(f"{jobs} jobs in the log, {written} in the results of schedlab")
+        return spent
+    finally:
+        shutil.rmtree(folder)

@@ -1,0 +1,118 @@
+"""Several runs side by side: the metrics worth a look, and which run is best at each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from schedlab.analysis.metrics import summarise
+from schedlab.analysis.trim import Trim
+from schedlab.model.run import Run
+
+Unit = Literal["time", "share", "number", "count"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A number of the summary (`wait.mean`) and how to read it."""
+
+    key: str
+    label: str
+    unit: Unit
+    better: Literal["lower", "higher", None] = "lower"
+
+    def of(self, summary: dict[str, Any]) -> float | None:
+        value: Any = summary
+        for part in self.key.split("."):
+            value = value[part]
+        return None if value is None else float(value)
+
+
+_METRICS = (
+    Metric("wait.mean", "mean wait", "time"),
+    Metric("wait.median", "median wait", "time"),
+    Metric("wait.p95", "p95 wait", "time"),
+    Metric("wait.max", "max wait", "time"),
+    Metric("bounded_slowdown.mean", "mean bounded slowdown", "number"),
+    Metric("bounded_slowdown.median", "median bounded slowdown", "number"),
+    Metric("bounded_slowdown.p95", "p95 bounded slowdown", "number"),
+    Metric("utilisation", "utilisation", "share", "higher"),
+    Metric("utilisation_queued", "utilisation while queued", "share", "higher"),
+    Metric("makespan", "makespan", "time"),
+    Metric("queue_length.mean", "mean queue length", "number"),
+    Metric("backfilled_share", "backfilled", "share", None),
+    Metric("states.killed", "killed", "count", None),
+    Metric("states.rejected", "rejected", "count", None),
+    Metric("states.cancelled", "cancelled", "count", None),
+    Metric("states.held", "held", "count", None),
+    Metric("states.waiting", "never started", "count", None),
+)
+METRICS = {metric.key: metric for metric in _METRICS}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One run: its name, its summary, and what tells it from the others besides the policy."""
+
+    label: str
+    summary: dict[str, Any]
+    differences: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    rows: tuple[Row, ...]
+    differences: tuple[str, ...] = ()  # what the runs differ in besides the policy: workload, cluster, estimate …
+
+    def values(self, metric: Metric) -> list[float | None]:
+        return [metric.of(row.summary) for row in self.rows]
+
+    def best(self, metric: Metric) -> frozenset[int]:
+        """The rows that are best at this metric."""
+        return best(self.values(metric), metric.better)
+
+
+def compare(runs: Sequence[Run], *, tau: float | None = None, trim: Trim | None = None) -> Comparison:
+    """The summaries of `runs`, computed anew if another tau or trimming is asked for."""
+    labels, differences = _labels(runs), _differences(runs)
+    rows = [
+        Row(label, summary_of(run, tau=tau, trim=trim), {name: values[at] for name, values in differences.items()})
+        for at, (run, label) in enumerate(zip(runs, labels, strict=True))
+    ]
+    return Comparison(tuple(rows), tuple(differences))
+
+
+def summary_of(run: Run, *, tau: float | None = None, trim: Trim | None = None) -> dict[str, Any]:
+    """The run's own summary, or one computed for another tau or trimming."""
+    summary = run.summary
+    if trim is None and tau in (None, summary["tau"]):
+        return summary
+    return summarise(run.tables, run.cluster.cores, tau=summary["tau"] if tau is None else tau, trim=trim)
+
+
+def best(values: Sequence[float | None], better: Literal["lower", "higher", None]) -> frozenset[int]:
+    """Where the best value is (everywhere, if several share it); nowhere if there is nothing to choose between."""
+    known = [value for value in values if value is not None]
+    if better is None or len(set(known)) < 2:
+        return frozenset()
+    target = min(known) if better == "lower" else max(known)
+    return frozenset(position for position, value in enumerate(values) if value == target)
+
+
+def _labels(runs: Sequence[Run]) -> list[str]:
+    """The policy; where two runs share it, also the folder."""
+    policies = [run.policy for run in runs]
+    labels = [
+        policy if policies.count(policy) == 1 or run.path is None else f"{policy} ({run.path})"
+        for run, policy in zip(runs, policies, strict=True)
+    ]
+    return [label if labels.count(label) == 1 else f"{label} #{n}" for n, label in enumerate(labels, 1)]
+
+
+def _differences(runs: Sequence[Run]) -> dict[str, list[str]]:
+    """What differs -> its value for each run."""
+    asked = [{"workload": r.workload["name"], "cluster": r.config["cluster"]["name"], **r.options} for r in runs]
+    names = dict.fromkeys(name for options in asked for name in options if name != "tau")
+    values = {name: [str(options.get(name, "")) for options in asked] for name in names}
+    return {name: found for name, found in values.items() if len(set(found)) > 1}

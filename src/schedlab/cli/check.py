@@ -1,0 +1,43 @@
+"""`schedlab check`: is this schedule feasible?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from schedlab.cli.options import Json
+
+SHOWN = 10
+
+
+def check(
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Run folders.", show_default=False)],
+    as_json: Json = False,
+) -> None:
+    """Judge finished schedules: no job too early, no node over-full, no dependency broken.
+
+    The judge has its own simple code, independent of the engine. The exit code is 1 if it objects to anything.
+
+    [b]schedlab check results/easy[/b]
+    """
+    from schedlab.cli.output import print_json, say
+    from schedlab.engine.check import check as judge
+
+    verdicts = {run: judge(run) for run in runs}
+    if as_json:
+        print_json({run: [asdict(offence) for offence in offences] for run, offences in verdicts.items()})
+    else:
+        for run, offences in verdicts.items():
+            say(f"{run}: {'feasible' if not offences else _count(len(offences))}", "green" if not offences else "red")
+            for offence in offences[:SHOWN]:
+                say(f"  {offence.kind}: {offence.message}")
+            if len(offences) > SHOWN:
+                say(f"  … and {len(offences) - SHOWN:,} more")
+    if any(verdicts.values()):
+        raise typer.Exit(1)
+
+
+def _count(number: int) -> str:
+    return f"not feasible: {number:,} offence{'s' if number > 1 else ''}"

@@ -1,0 +1,145 @@
+"""`schedlab compare`: runs side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from schedlab.cli.options import Json, Tau
+
+if TYPE_CHECKING:
+    from schedlab.analysis.compare import Comparison
+    from schedlab.analysis.trim import Trim
+    from schedlab.model.run import Run
+
+MOST_CLASSES = 15  # of users and queues there can be thousands
+
+
+class By(StrEnum):
+    size = "size"
+    runtime = "runtime"
+    user = "user"
+    queue = "queue"
+
+
+class TrimBy(StrEnum):
+    jobs = "jobs"
+    time = "time"
+
+
+def compare(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Run folders, or folders that hold runs.", show_default=False)
+    ],
+    by: Annotated[
+        By | None, typer.Option(help="Also compare class by class: by size in cores, run time, user or queue.")
+    ] = None,
+    trim: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Leave out warm-up and cool-down: [b]10%[/b] at both ends, or [b]5%,10%[/b].",
+        ),
+    ] = None,
+    trim_by: Annotated[
+        TrimBy, typer.Option(help="Whether --trim is a share of the jobs or of the time of submissions.")
+    ] = TrimBy.jobs,
+    tau: Tau = None,
+    as_json: Json = False,
+) -> None:
+    """Compare finished runs: waits, slowdowns, utilisation, makespan; the best of each is marked.
+
+    [b]schedlab compare results/*[/b]
+
+    [b]schedlab compare results --by size --trim 10%[/b]
+    """
+    from schedlab.analysis.compare import compare as compare_runs
+    from schedlab.analysis.trim import Trim
+    from schedlab.cli.output import console, print_json, say
+    from schedlab.cli.table import comparison_table, footnote
+
+    share = None if trim is None else Trim.parse(trim, trim_by.value)
+    found = open_runs(runs)
+    comparison = compare_runs(found, tau=tau, trim=share)
+    classes = None if by is None else _classes(found, by, tau, share)
+    if as_json:
+        print_json(_document(found, comparison, classes))
+        return
+    if not {"workload", "cluster"} & set(comparison.differences):
+        say(f"{found[0].workload['name']} on {found[0].cluster.name}\n")
+    console().print(comparison_table(comparison))
+    say(footnote(comparison), "dim")
+    if by is not None and classes is not None:
+        _print_classes(by, comparison, classes)
+
+
+def open_runs(paths: Sequence[Path]) -> list[Run]:
+    """The runs of these folders; what is not a run is said and left out."""
+    from schedlab.cli.output import warn
+    from schedlab.engine.folder import holds_run
+    from schedlab.engine.store import read_run
+    from schedlab.model.errors import InputError
+
+    runs: list[Run] = []
+    for path in paths:
+        inside = sorted(entry for entry in path.iterdir() if holds_run(entry)) if path.is_dir() else []
+        if holds_run(path) or not inside:
+            inside = [path]
+        for folder in inside:
+            try:
+                runs.append(read_run(folder))
+            except InputError as error:
+                warn(f"left out: {error}")
+    if not runs:
+        hint = "schedlab run LOG --out DIR makes one"
+        raise InputError("there is no run among these folders", where=" ".join(map(str, paths)), hint=hint)
+    return runs
+
+
+def _classes(runs: Sequence[Run], by: str, tau: float | None, trim: Trim | None) -> list[Any]:
+    from schedlab.analysis.classes import by_class
+
+    return [by_class(run.tables, by, tau=run.summary["tau"] if tau is None else tau, trim=trim) for run in runs]
+
+
+def _print_classes(by: str, comparison: Comparison, classes: Sequence[Any]) -> None:
+    from schedlab.analysis.compare import METRICS
+    from schedlab.cli.output import console, say
+    from schedlab.cli.table import class_table
+
+    labels = [row.label for row in comparison.rows]
+    for key in ("wait.mean", "bounded_slowdown.mean"):
+        say(f"\n{METRICS[key].label} by {by}", "bold")
+        console().print(class_table(by, labels, classes, METRICS[key], MOST_CLASSES))
+    more = max(len(table) for table in classes) - MOST_CLASSES
+    if more > 0:
+        say(f"and {more:,} more with less core time: --json lists them all", "dim")
+
+
+def _document(runs: Sequence[Run], comparison: Comparison, classes: Sequence[Any] | None) -> dict[str, Any]:
+    from schedlab.analysis.compare import METRICS
+
+    return {
+        "runs": [
+            {
+                "label": row.label,
+                "folder": str(run.path),
+                "policy": run.policy,
+                "cluster": run.cluster.name,
+                "workload": run.workload["name"],
+                "options": run.options,
+                "summary": row.summary,
+                **({} if classes is None else {"classes": classes[at].to_dicts()}),
+            }
+            for at, (run, row) in enumerate(zip(runs, comparison.rows, strict=True))
+        ],
+        "best": {
+            key: [comparison.rows[at].label for at in sorted(comparison.best(metric))]
+            for key, metric in METRICS.items()
+            if metric.better
+        },
+    }

@@ -1,0 +1,51 @@
+"""`schedlab export`: a schedule for other tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from schedlab.model.run import Run
+
+
+def export(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A run folder.", show_default=False)],
+    out: Annotated[
+        Path,
+        typer.Argument(metavar="OUT.swf", help="The log to write; .gz or .zst compresses it.", show_default=False),
+    ],
+    force: Annotated[bool, typer.Option("--force", "-f", metavar="", help="Replace the file if there is one.")] = False,
+) -> None:
+    """Write a simulated schedule as a log in the Standard Workload Format, as other tools read it.
+
+    [b]schedlab export results/easy easy.swf.gz[/b]
+    """
+    from schedlab.cli.output import say
+    from schedlab.engine.store import read_run
+    from schedlab.model.errors import InputError
+    from schedlab.workload.write_swf import write_swf
+
+    found = read_run(run)
+    if out.exists() and not out.is_dir() and not force:
+        raise InputError("is already there", where=str(out), hint="choose another name, or replace it with --force")
+    write_swf(out, found.jobs, swf_header(found), requests=found.requests)
+    say(f"{len(found.jobs):,} jobs in {out}")
+
+
+def swf_header(run: Run) -> dict[str, str]:
+    from datetime import datetime
+
+    cluster, origin = run.cluster, run.workload.get("origin")
+    header = {
+        "Computer": cluster.name,
+        "MaxJobs": str(run.summary["jobs"]),
+        "MaxNodes": str(cluster.cores if cluster.pool else cluster.nodes),
+        "MaxProcs": str(cluster.cores),
+    }
+    if origin:
+        header["UnixStartTime"] = str(int(datetime.fromisoformat(origin).timestamp()))
+    rules = ", ".join(f"{name} {value}" for name, value in run.options.items())
+    return header | {"Note": f"{run.workload['name']} as scheduled by {run.policy} ({rules}); simulated by schedlab"}

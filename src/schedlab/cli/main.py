@@ -1,0 +1,68 @@
+"""`schedlab`: the commands, and what becomes of their errors."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+
+from schedlab.cli.check import check
+from schedlab.cli.compare import compare
+from schedlab.cli.export import export
+from schedlab.cli.inspect import inspect
+from schedlab.cli.policies import policies
+from schedlab.cli.run import run
+from schedlab.model.errors import SchedlabError
+from schedlab.model.version import VERSION
+
+app = typer.Typer(
+    name="schedlab",
+    help="A laboratory for cluster scheduling: replay real job logs under any scheduler, and compare what happens.",
+    epilog="Start with:  schedlab run LOG.swf.gz --policy easy --policy fcfs --out results",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(run)
+app.command()(compare)
+app.command()(check)
+app.command()(inspect)
+app.command()(policies)
+app.command()(export)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"schedlab {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", metavar="", help="Print the version and stop.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        app()
+    except SchedlabError as error:
+        from schedlab.cli.output import print_error
+
+        print_error(error)
+        sys.exit(error.exit_code)
+
+
+def _terminate(number: int, _frame: object) -> NoReturn:
+    """Leave as if interrupted (batch systems stop jobs this way), so that half-written results are removed."""
+    sys.exit(128 + number)

@@ -1,0 +1,83 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+READING = "How the log is read"
+
+Log = Annotated[
+    str,
+    typer.Argument(
+        metavar="LOG", help="A log in the Standard Workload Format: .swf, .swf.gz or .swf.zst.", show_default=False
+    ),
+]
+
+
+class Cleaning(StrEnum):
+    pwa = "pwa"
+    strict = "strict"
+    none = "none"
+
+
+class Processors(StrEnum):
+    requested = "requested"
+    allocated = "allocated"
+
+
+class BadRows(StrEnum):
+    fail = "fail"
+    drop = "drop"
+
+
+Clean = Annotated[
+    Cleaning,
+    typer.Option(
+        help="What to leave out: [b]pwa[/b] jobs that did not run (the Parallel Workloads Archive's advice); "
+        "[b]strict[/b] also jobs without a requested time or larger than the machine, and run times are cut at the "
+        "request (the filter of the SC'15 study); [b]none[/b] nothing that can be scheduled.",
+        rich_help_panel=READING,
+    ),
+]
+Procs = Annotated[
+    Processors,
+    typer.Option(
+        help="Which number of processors is a job's size; the other one where it is missing.", rich_help_panel=READING
+    ),
+]
+MissingLimit = Annotated[
+    str,
+    typer.Option(
+        metavar="runtime|TIME",
+        help="The limit of a job without a requested time: its run time, or a time such as 3600, 4h, 1d12h.",
+        rich_help_panel=READING,
+    ),
+]
+OnBadRows = Annotated[
+    BadRows,
+    typer.Option(
+        "--bad-rows",
+        help="Whether a line that cannot be read ends the run, or is left out and counted.",
+        rich_help_panel=READING,
+    ),
+]
+Tau = Annotated[
+    float | None,
+    typer.Option(
+        min=0.001,
+        metavar="SECONDS",
+        help="Shorter jobs count as this long in the bounded slowdown. [dim]\\[default: 10][/dim]",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON document instead of tables.")]
+
+
+def reading_options(clean: str, procs: str, missing_limit: str, bad_rows: str) -> dict[str, str | float]:
+    """As `read_workload` takes them."""
+    from schedlab.model.units import parse_duration
+
+    limit = missing_limit if missing_limit == "runtime" else parse_duration(missing_limit, where="--missing-limit")
+    return {"clean": str(clean), "procs": str(procs), "missing_limit": limit, "bad_rows": str(bad_rows)}

@@ -1,0 +1,62 @@
+"""Where the commands print: tables and facts to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from schedlab.model.errors import SchedlabError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# A table that goes into a file or a pipe is as wide as it needs to be.
+UNLIMITED = 10_000
+
+
+class InterruptedError(SchedlabError):
+    """Ctrl-C; the message says what is there and what is not."""
+
+    exit_code = 130
+
+
+@cache
+def console() -> Console:
+    from rich.console import Console
+
+    return Console(highlight=False, width=None if sys.stdout.isatty() else UNLIMITED)
+
+
+@cache
+def messages() -> Console:
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def say(text: str, style: str = "") -> None:
+    """A line of text on standard output, as it is: no markup, no wrapping."""
+    console().print(text, style=style or None, markup=False, soft_wrap=True)
+
+
+def warn(text: str) -> None:
+    _message("warning", "yellow", text)
+
+
+def print_error(error: SchedlabError) -> None:
+    if error.exit_code == InterruptedError.exit_code:
+        _message("interrupted", "yellow", str(error))
+    else:
+        _message("error", "red", str(error))
+
+
+def print_json(document: Any) -> None:
+    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def _message(kind: str, colour: str, text: str) -> None:
+    from rich.text import Text
+
+    messages().print(Text.assemble((f"{kind}: ", f"bold {colour}"), text), soft_wrap=True)

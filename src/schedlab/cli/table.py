@@ -1,0 +1,111 @@
+"""Comparisons as tables: a row per run, the best value of each column marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE_HEAD
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from schedlab.analysis.compare import METRICS, Comparison, Metric, best
+from schedlab.cli.output import UNLIMITED, console
+from schedlab.cli.units import column
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# The most telling first: a narrow terminal shows fewer.
+IMPORTANT = (
+    *("wait.mean", "bounded_slowdown.mean", "utilisation", "wait.p95", "wait.median", "makespan", "backfilled_share"),
+    *("wait.max", "bounded_slowdown.p95", "queue_length.mean", "utilisation_queued", "bounded_slowdown.median"),
+)
+FEWEST = 3
+
+
+def comparison_table(comparison: Comparison, most: int = len(IMPORTANT)) -> Table:
+    """A row per run, and the `most` important metrics, or as many of them as there is room for."""
+    out = console()
+    for number in range(most, FEWEST, -1):
+        table = _with_columns(comparison, IMPORTANT[:number])
+        if Measurement.get(out, out.options.update(max_width=UNLIMITED), table).maximum <= out.width:
+            return table
+    return _with_columns(comparison, IMPORTANT[:FEWEST])
+
+
+def _with_columns(comparison: Comparison, keys: Sequence[str]) -> Table:
+    """A state of jobs (killed, rejected …) has a column where the runs differ in it."""
+    table = _table("policy")
+    cells = [[Text(row.label) for row in comparison.rows]]
+    for name in comparison.differences:
+        table.add_column(Text(name), vertical="bottom")
+        cells.append([Text(row.differences[name]) for row in comparison.rows])
+    for metric in METRICS.values():
+        values = comparison.values(metric)
+        if len(set(values)) < 2 if _is_state(metric) else metric.key not in keys:
+            continue
+        unit, texts = column(values, metric.unit)
+        table.add_column(_heading(metric.label, unit), justify="right", no_wrap=True)
+        cells.append(marked(texts, comparison.best(metric)))
+    for row in zip(*cells, strict=True):
+        table.add_row(*row)
+    return table
+
+
+def footnote(comparison: Comparison) -> str:
+    """What the star means, and the states that have no column because all runs agree."""
+    notes = ["* best"] if len(comparison.rows) > 1 else []
+    for metric in METRICS.values():
+        counts = comparison.values(metric)
+        if _is_state(metric) and len(set(counts)) == 1 and counts[0]:
+            notes.append(f"{metric.label}: {counts[0]:,.0f} jobs")
+    return "; ".join(notes)
+
+
+def class_table(by: str, labels: Sequence[str], tables: Sequence[pl.DataFrame], metric: Metric, most: int) -> Table:
+    """One metric: a row per class of jobs (at most `most`), a column per run. Sizes are those of the first run."""
+    names = list(dict.fromkeys(name for table in tables for name in table["class"]))[:most]
+    found = [dict(zip(table["class"], table[metric.key], strict=True)) for table in tables]
+    values = [[run.get(name) for run in found] for name in names]
+    unit, flat = column([value for row in values for value in row], metric.unit)  # one unit for the whole table
+    sizes = dict(zip(tables[0]["class"], zip(tables[0]["jobs"], tables[0]["core_hours"], strict=True), strict=True))
+    all_hours = sum(hours for _, hours in sizes.values()) or 1.0
+
+    table = _table(by)
+    table.add_column(Text("jobs"), justify="right")
+    table.add_column(_heading("core time", "%"), justify="right")
+    for label in labels:
+        table.add_column(_heading(label, unit), justify="right", overflow="fold")
+    for row, name in enumerate(names):
+        jobs, hours = sizes.get(name, (0, 0.0))
+        texts = flat[row * len(tables) : (row + 1) * len(tables)]
+        cells = marked(texts, best(values[row], metric.better))
+        table.add_row("unknown" if name is None else str(name), f"{jobs:,}", f"{100 * hours / all_hours:.1f}", *cells)
+    return table
+
+
+def marked(texts: Sequence[str], winners: frozenset[int]) -> list[Text]:
+    """A star behind the best, and behind what looks the same; the others keep its place free below their digits."""
+    best_texts = {texts[row] for row in winners}
+    if best_texts.issuperset(texts):  # no difference that the eye could see
+        best_texts = set()
+    return [Text(f"{text}*", "bold green") if text in best_texts else Text(f"{text} ") for text in texts]
+
+
+def _table(first: str) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=0, show_edge=False)
+    table.add_column(Text(first), style="cyan", overflow="fold", vertical="bottom")
+    return table
+
+
+def _heading(label: str, unit: str) -> Text:
+    """On two lines, to keep columns narrow. The space at the end stands above the place of the star."""
+    first, _, last = label.rpartition(" ")
+    lines = [first, f"{last} {unit}".rstrip()] if first or not unit else [last, unit]
+    return Text("\n".join(f"{line} " for line in lines if line))
+
+
+def _is_state(metric: Metric) -> bool:
+    return metric.key.startswith("states.")

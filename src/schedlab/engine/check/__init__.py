@@ -1,0 +1,34 @@
+"""The independent judge of a schedule: replays what a run says happened, with code of its own, not the engine's.
+
+It reads the tables and asks of every job whether its times, its state and its nodes can be true, of every node whether
+it was ever over-full, and of the timeline whether it tells the same story.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from schedlab.engine.check.offences import Offence, Offences
+from schedlab.engine.check.places import check_places
+from schedlab.engine.check.record import read_record
+from schedlab.engine.check.timeline import check_timeline
+from schedlab.engine.check.times import check_dependencies, check_identity, check_times
+from schedlab.model.run import Run
+
+__all__ = ["Offence", "check"]
+
+
+def check(run: Run | str | Path) -> list[Offence]:
+    """What is impossible in a finished run (a folder, or a `Run`); an empty list if nothing is.
+
+    At most 20 offences of each kind are listed; one more of that kind, without a job, says how many there were in all.
+    """
+    offences = Offences()
+    record = read_record(run, offences)
+    if record is not None:
+        check_identity(record, offences)
+        check_times(record, offences)
+        check_dependencies(record, offences)
+        check_places(record, offences)
+        check_timeline(record, offences)
+    return offences.listed()

@@ -1,0 +1,96 @@
+"""Every job once, with times and a state that fit each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedlab.engine.check.offences import Offences
+from schedlab.engine.check.record import Record
+
+
+def check_identity(record: Record, offences: Offences) -> None:
+    """No job is missing, none is there twice."""
+    sequence, length = record.sequence, len(record.sequence)
+    expected = max(length if record.jobs is None else record.jobs, int(sequence.max(initial=-1)) + 1)
+    known = sequence[(sequence >= 0) & (sequence < expected)]
+    for number in np.flatnonzero(np.bincount(known, minlength=expected) == 0).tolist():
+        offences.add("missing job", f"the job at position {number} of the workload is not in the results")
+    for name, values in (("position", sequence), ("id", record.job)):
+        _, first = np.unique(values, return_index=True)
+        again = np.ones(length, bool)
+        again[first] = False
+        _report(record, offences, "duplicate job", again, record.end, _Says(f"its {name} is there more than once"))
+
+
+def check_times(record: Record, offences: Offences) -> None:
+    submit, eligible, start, end = record.submit, record.eligible, record.start, record.end
+    runtime, limit, started = record.runtime, record.limit, record.started
+
+    def report(kind: str, wrong: NDArray[np.bool_], time: NDArray[np.float64], message: Callable[[int], str]) -> None:
+        _report(record, offences, kind, wrong, time, message)
+
+    report("state", record.state < 0, end, _Says("its state is not one that a job can have"))
+    ran = record.in_state("completed", "killed")
+    report("state", ran & ~started, end, _Says("it is said to have run, but has no start"))
+    report("state", started & ~ran, start, _Says("it has a start, but is said never to have run"))
+    report("start too early", eligible < submit, eligible, lambda i: f"eligible before its submission at {submit[i]}")
+    report("start too early", start < submit, start, lambda i: f"started before its submission at {submit[i]}")
+    report("start too early", start < eligible, start, lambda i: f"started before it was eligible, at {eligible[i]}")
+    report("start too early", ran & np.isnan(eligible), start, _Says("it ran, but never was eligible"))
+    report("wrong end", ~np.isfinite(end) | (end < submit), end, lambda i: f"it was submitted at {submit[i]}")
+
+    kills = record.options.get("overrun", "kill") == "kill"
+    killed = record.in_state("killed")
+    length = np.where(killed, limit, runtime)
+    text = "it started at {} and ran {} s"
+    report("wrong end", ran & started & (end != start + length), end, lambda i: text.format(start[i], length[i]))
+    over = runtime > limit
+    report(
+        "killed", killed & ~(over & kills), end, lambda i: f"it needs {runtime[i]} s and has a limit of {limit[i]} s"
+    )
+    unkilled = record.in_state("completed") & over & kills
+    report("not killed", unkilled, end, lambda i: f"it ran {runtime[i]} s with a limit of {limit[i]} s")
+    rejected = record.in_state("rejected") & (end != submit)
+    report("wrong end", rejected, end, lambda i: f"it was not rejected at its submission, {submit[i]}")
+
+
+def check_dependencies(record: Record, offences: Offences) -> None:
+    """A job is eligible at its submission, or when its predecessor has left and the think time is over."""
+    expected = record.submit.copy()
+    if record.options.get("dependencies") == "follow":
+        by_id = np.argsort(record.job, kind="stable")
+        place = np.searchsorted(record.job[by_id], record.after)
+        predecessor = by_id[np.minimum(place, len(by_id) - 1)] if len(by_id) else by_id
+        # Only a job that was submitted before can hold another one.
+        before = (record.job[predecessor] == record.after) & (record.sequence[predecessor] < record.sequence)
+        ended = record.end[predecessor] + record.think
+        expected = np.where(before & (record.after >= 0), np.maximum(expected, ended), expected)
+    known = ~np.isnan(record.eligible) & ~record.in_state("rejected", "held")
+    early, late = known & (record.eligible < expected), known & (record.eligible > expected)
+    for kind, wrong in (("dependency", early), ("eligible too late", late)):
+        _report(record, offences, kind, wrong, record.eligible, lambda i: f"it could be eligible from {expected[i]} on")
+
+
+def _report(
+    record: Record,
+    offences: Offences,
+    kind: str,
+    wrong: NDArray[np.bool_],
+    time: NDArray[np.float64],
+    message: Callable[[int], str],
+) -> None:
+    offences.add_where(kind, wrong, record.job, time, message)
+
+
+class _Says:
+    """A message that is the same for every job."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __call__(self, _: Any) -> str:
+        return self._text

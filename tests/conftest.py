@@ -1,0 +1,22 @@
+"""What all tests share."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def traces() -> Path:
+    """The folder of reference traces: $SCHEDLAB_TRACES, or ../shared/traces beside the repository."""
+    folder = Path(os.environ.get("SCHEDLAB_TRACES") or Path(__file__).parents[2] / "shared" / "traces")
+    if not folder.is_dir():
+        pytest.skip(f"needs the reference traces; there is no {folder} (set SCHEDLAB_TRACES)")
+    return folder
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that use the traces are marked so: `pytest -m "not traces"` leaves them out."""
+    for item in items:
+        if "traces" in getattr(item, "fixturenames", ()):
+            item.add_marker("traces")

@@ -1,0 +1,157 @@
+"""Fuzz the SWF reader: mutated logs and junk must give a sound workload or an InputError, nothing else.
+
+    python tests/fuzz_swf.py --seconds 600 --seed 1
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from schedlab._core import SwfParser
+from schedlab.model.errors import InputError
+from schedlab.model.workload import JOB_COLUMNS, Workload
+from schedlab.workload.read import read_workload
+
+ODD = [
+    *("-1", "0", "-0", "1e9", "1e-400", "1e400", "nan", "-nan", "inf", "-2", "+5", "1.5", "0x1f", "9" * 30, "." * 3),
+    *("", ";", ",", "\t", "\r", "\n", "\0", "\ufeff", "name", "näme", "1_2", "12.0", "-1.0", "1e12", "1000000001", "e5"),
+    *("; MaxProcs: 8\n", "; UnixStartTime: 99999999999\n", "\r\n\r\n", " " * 50, "18446744073709551616", "4" * 18),
+]
+CLEAN, PROCS, BAD, LIMITS = ("pwa", "strict", "none"), ("requested", "allocated"), ("fail", "drop"), ("runtime", 60.0)
+
+
+def valid_log(chance: random.Random) -> bytes:
+    """A log as it should be: header, records, mostly in order."""
+    end = chance.choice(["\n", "\r\n"])
+    blank = chance.choice([" ", "  ", "\t", ";", ","])
+    lines = [f"; Version: 2.2{end}; MaxProcs: 64{end}; Queue: 1 a{end}; Queue: 2 b{end}"] if chance.random() < 0.7 else []
+    now, start = 0.0, chance.choice([0, 1, 10**9])
+    for number in range(chance.randint(0, 40)):
+        now = max(0.0, now + chance.choice([0, 1, 60, 0.5, -30]))
+        run = chance.choice([0, -1, 1, 100, 3600.25])
+        fields = [start + number, now, chance.randint(-1, 50), run, chance.choice([-1, 1, 16]), -1, -1]
+        fields += [chance.choice([-1, 0, 4]), chance.choice([-1, 60, 7200]), chance.choice([-1, 1024])]
+        fields += [chance.choice([-1, 0, 1, 2, 5]), *(chance.randint(-1, 5) for _ in range(5))]
+        fields += [chance.choice([-1, start]), chance.choice([-1, 30])]
+        lines.append(blank.join(map(str, fields)) + end)
+    return "".join(lines).encode()
+
+
+def mutate(data: bytes, chance: random.Random) -> bytes:
+    """A few small accidents."""
+    for _ in range(chance.choice([0, 1, 1, 2, 3, 8])):
+        at, upto = sorted((chance.randint(0, len(data)), chance.randint(0, len(data))))
+        upto = min(upto, at + chance.choice([0, 1, 3, 40, 4000]))
+        piece = chance.choice([b"", chance.choice(ODD).encode(), chance.randbytes(chance.randint(1, 8)), data[at:upto] * 2])
+        data = data[:at] + piece + data[upto:]
+    return data
+
+
+def case(chance: random.Random) -> bytes:
+    kind = chance.random()
+    if kind < 0.05:
+        return chance.randbytes(chance.randint(1, 3000))
+    if kind < 0.1:
+        return "".join(chance.choices([*ODD, " ", "7 ", "\n"], k=chance.randint(1, 300))).encode()
+    data = mutate(valid_log(chance), chance)
+    if kind < 0.2:
+        return mutate(gzip.compress(data, mtime=0), chance)
+    return data
+
+
+def check_cuts(data: bytes, chance: random.Random) -> None:
+    """However the bytes are cut, the parser finds the same."""
+    options = {"clean": chance.choice(CLEAN), "drop_bad_rows": chance.random() < 0.7, "named": chance.random() < 0.2}
+    states = []
+    for pieces in (1, chance.randint(2, 30)):
+        parser = SwfParser(**options)
+        cuts = [0, *sorted(chance.choices(range(len(data) + 1), k=pieces - 1)), len(data)]
+        going = all(parser.feed(data[a:b]) for a, b in zip(cuts, cuts[1:], strict=False)) and parser.finish()
+        jobs = {name: list(map(repr, column)) for name, column in parser.take().items()}
+        counts = (parser.records, parser.kept, parser.dropped, parser.filled, parser.unknown, parser.out_of_order)
+        states.append((going, jobs, counts, parser.failure, parser.bad_rows, parser.header, parser.needs_names))
+    assert states[0] == states[1]
+
+
+def check_workload(workload: Workload) -> dict[str, list[str]]:
+    """Sound: sorted, unique, simulatable, all records accounted for. Returns all columns for comparison."""
+    batches = list(workload.batches())
+    columns = {name: np.concatenate([getattr(batch, name) for batch in batches]) for name in JOB_COLUMNS}
+    for name, (dtype, _) in JOB_COLUMNS.items():
+        assert columns[name].dtype == dtype, name
+    report = workload.report
+    assert report.kept == len(columns["id"]) > 0
+    assert report.records == report.kept + sum(report.dropped.values())
+    assert len(report.bad_rows) <= 5
+    assert len(np.unique(columns["id"])) == report.kept
+    assert np.all(np.lexsort((columns["id"], columns["submit"])) == np.arange(report.kept))
+    for name in ("submit", "runtime", "limit", "think"):
+        assert np.all((columns[name] >= 0) & (columns[name] <= 1e12)), name
+    assert np.all((columns["count"] >= 1) & (columns["count"] <= 1e9))
+    assert np.all(columns["cancel"] >= columns["submit"])
+    assert columns["request"].max() < len(workload.requests)
+    return {name: list(map(repr, column)) for name, column in columns.items()}
+
+
+def check_read(data: bytes, path: Path, chance: random.Random) -> bool:
+    """A file of these bytes: a workload (the same when streamed) or an InputError. True for a workload."""
+    path.write_bytes(data)
+    options = {
+        "clean": chance.choice(CLEAN),
+        "procs": chance.choice(PROCS),
+        "bad_rows": chance.choice(BAD),
+        "missing_limit": chance.choice(LIMITS),
+        "max_procs": chance.choice([0, 8]),
+        "memory": chance.random() < 0.3,
+    }
+    found = []
+    for settings in ({}, {"in_memory": False, "window": chance.choice([1, 5, 20])}):
+        try:
+            found.append(check_workload(read_workload(path, **options, **settings)))
+        except InputError as error:
+            message = str(error)
+            assert message.startswith(str(path)), message
+            assert message.isprintable() or "\n  hint: " in message, message
+            found.append({"error": [message]})
+    assert found[0] == found[1]
+    return "error" not in found[0]
+
+
+def fuzz(chance: random.Random, path: Path) -> bool:
+    data = case(chance)
+    try:
+        check_cuts(data, chance)
+        return check_read(data, path, chance)
+    except Exception:
+        print(f"failed on {data!r}", file=sys.stderr)
+        raise
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--seconds", type=float, default=60)
+    arguments.add_argument("--seed", type=int, default=None, help="the first case; by default another one every time")
+    asked = arguments.parse_args()
+    seed = first = random.SystemRandom().randrange(10**9) if asked.seed is None else asked.seed
+    end, good = time.monotonic() + asked.seconds, 0
+    with tempfile.TemporaryDirectory() as folder:
+        while time.monotonic() < end:
+            try:
+                good += fuzz(random.Random(seed), Path(folder) / "log.swf")
+            except Exception:
+                print(f"seed {seed}", file=sys.stderr)
+                raise
+            seed += 1
+    print(f"{seed - first:,} files from seed {first}: {good:,} gave a workload, {seed - first - good:,} a clear error")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+"""What goes into the oracle and what comes out, and the order of a queue."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import CodeType
+
+import numpy as np
+
+from schedlab.model.request import SINGLE_CORE, Request
+
+WORD = 2**64
+GOLDEN = 0x9E3779B97F4A7C15
+
+
+@dataclass(eq=False)
+class Job:
+    """A job of the workload, and what becomes of it."""
+
+    id: int
+    sequence: int
+    submit: float
+    runtime: float
+    limit: float
+    count: int = 1
+    request: Request = SINGLE_CORE
+    user: int = -1
+    cancel: float = math.inf
+    after: int = -1
+    think: float = 0.0
+    group: int = -1
+    queue: int = -1
+
+    eligible: float = math.nan
+    estimate: float = math.nan  # the first one
+    believed: float = math.nan  # the estimate as corrected
+    corrections: int = 0
+    start: float = math.nan
+    end: float = math.nan  # when it will end, once it has started
+    backfilled: bool = False
+    priority: float = math.nan
+    nodes: dict[int, int] = field(default_factory=dict)  # node number -> chunks
+    released: bool = False  # passes=event: gone as believed, its completion not delivered yet
+    state: str = ""
+
+    @property
+    def cores(self) -> int:
+        return self.count * self.request.chunk.get("cores", 0)
+
+    @property
+    def believed_end(self) -> float:
+        return self.start + self.believed
+
+
+Order = str | Callable[[Job, float], float]
+
+
+@dataclass(frozen=True)
+class Policy:
+    """backfill × order × placement. An order is a name, an expression, or a function (job, now) -> key."""
+
+    backfill: str = "easy"
+    order: Order = "fcfs"
+    scan: Order | None = None
+    place: str = "first-fit"
+    exclusive: bool = False
+    depth: int | None = None
+    reservations: int = 1
+
+
+@dataclass(frozen=True)
+class Result:
+    """One row of the answer; `nodes` is empty for a job that never started."""
+
+    id: int
+    sequence: int
+    state: str
+    eligible: float
+    start: float
+    end: float
+    estimate: float
+    backfilled: bool
+    priority: float
+    nodes: dict[str, int]
+
+
+ORDERS = {
+    "fcfs": "eligible",
+    "sjf": "estimate",
+    "ljf": "-estimate",
+    "smallest": "cores",
+    "largest": "-cores",
+    "saf": "cores * estimate",
+    "lxf": "-(wait + estimate) / max(estimate, 1)",
+    "wfp3": "-(wait / max(estimate, 1))**3 * cores",
+    "unicef": "-wait / (log2(max(cores, 2)) * max(estimate, 1))",
+    "f1": "log10(max(estimate, 1)) * cores + 870 * log10(max(submit, 1))",
+    "f2": "sqrt(estimate) * cores + 25600 * log10(max(submit, 1))",
+    "f3": "estimate * cores + 6860000 * log10(max(submit, 1))",
+    "f4": "estimate * sqrt(cores) + 530000 * log10(max(submit, 1))",
+}
+
+
+def sort_key(order: Order, job: Job, now: float) -> tuple[float, float, int]:
+    """(key, eligible time, sequence): smaller goes first."""
+    return key_of(order, job, now), job.eligible, job.sequence
+
+
+def key_of(order: Order, job: Job, now: float) -> float:
+    if callable(order):
+        key = order(job, now)
+    elif seed := seed_of(order):
+        key = (mix(int(seed), job.sequence) >> 11) / 2.0**53
+    else:
+        key = evaluate(ORDERS.get(order, order), columns(job, now))
+    return math.inf if math.isnan(key) else key
+
+
+COLUMNS = ("submit", "eligible", "estimate", "limit", "cores", "count", "user", "group", "queue")
+
+
+def columns(job: Job, now: float) -> dict[str, float]:
+    own = {name: getattr(job, name) for name in COLUMNS}
+    asked = {name: job.count * job.request.chunk.get(name, 0) for name in ("memory", "gpus")}
+    return {**own, **asked, "wait": now - job.eligible, "now": now}
+
+
+def evaluate(expression: str, values: dict[str, float]) -> float:
+    """In the arithmetic of NumPy's numbers, where 1/0 is infinite and 0/0 is not a number, as in the core's."""
+    numbers = {name: np.float64(value) for name, value in values.items()}
+    with np.errstate(all="ignore"):
+        return float(eval(compiled(expression), dict(FUNCTIONS), numbers))
+
+
+@lru_cache
+def compiled(expression: str) -> CodeType:
+    return compile(expression, "order", "eval")
+
+
+def ieee(function: Callable[[float], float]) -> Callable[[float], np.float64]:
+    """A function of `math` that answers with infinity or not-a-number instead of raising."""
+
+    def safe(x: float) -> np.float64:
+        try:
+            return np.float64(function(x))
+        except OverflowError:
+            return np.float64(math.inf)
+        except ValueError:
+            return np.float64(-math.inf if x == 0 else math.nan)
+
+    return safe
+
+
+FUNCTIONS = {"min": min, "max": max, "abs": abs}
+FUNCTIONS |= {name: ieee(getattr(math, name)) for name in ("sqrt", "log", "log2", "log10", "exp", "floor")}
+
+
+def seed_of(name: str) -> str:
+    """`random(7)` has the seed 7, `random` the seed 0, anything else none."""
+    match = re.fullmatch(r"random(?:\((\d+)\))?", name)
+    return (match.group(1) or "0") if match else ""
+
+
+def mix(a: int, b: int) -> int:
+    """splitmix64 of (a × golden ratio + b)."""
+    z = (a * GOLDEN + b + GOLDEN) % WORD
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) % WORD
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) % WORD
+    return z ^ (z >> 31)

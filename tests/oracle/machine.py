@@ -1,0 +1,149 @@
+"""Nodes: what is free, how many chunks fit, and where a placement puts them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tests.oracle.jobs import Job, mix, seed_of
+
+from schedlab.model.cluster import Cluster
+from schedlab.model.request import Request
+
+
+@dataclass(frozen=True)
+class Node:
+    name: str
+    total: dict[str, int]
+    features: frozenset[str] = frozenset()
+    partitions: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Claim:
+    """`job` holds `nodes` (node number -> chunks of `request`) during [begin, end)."""
+
+    job: Job
+    request: Request
+    nodes: dict[int, int]
+    begin: float
+    end: float
+    exclusive: bool = False
+
+
+@dataclass(frozen=True)
+class Room:
+    """What one node has left, either now or during the whole of a window."""
+
+    free: dict[str, int]
+    shared: bool = False  # some job is there
+    closed: bool = False  # an exclusive job is there
+
+
+def nodes_of(cluster: Cluster) -> list[Node]:
+    return [
+        Node(
+            name,
+            group.resources,
+            group.features,
+            frozenset(p.name for p in cluster.partitions if group.name in p.groups),
+        )
+        for group in cluster.groups
+        for name in group.node_names()
+    ]
+
+
+def rooms(nodes: list[Node], claims: Iterable[Claim]) -> list[Room]:
+    """What every node has left beside `claims`, all taken to hold at the same time."""
+    free = [dict(node.total) for node in nodes]
+    shared, closed = [False] * len(nodes), [False] * len(nodes)
+    for claim in claims:
+        for number, chunks in claim.nodes.items():
+            shared[number] = True
+            closed[number] |= claim.exclusive
+            for resource, amount in claim.request.chunk.items():
+                if amount:
+                    free[number][resource] -= chunks * amount
+            assert all(amount >= 0 for amount in free[number].values()), "a node is over-full"
+    return [Room(*room) for room in zip(free, shared, closed, strict=True)]
+
+
+def rooms_during(nodes: list[Node], claims: list[Claim], begin: float, end: float) -> list[Room]:
+    """The least that every node has left at any moment of [begin, end), and at `begin` even if the window is empty."""
+    moments = [begin, *(claim.begin for claim in claims if begin < claim.begin < end)]
+    found = rooms(nodes, [])
+    for moment in moments:
+        at_moment = rooms(nodes, [claim for claim in claims if claim.begin <= moment < claim.end])
+        found = [
+            Room({r: min(a.free[r], b.free[r]) for r in a.free}, a.shared or b.shared, a.closed or b.closed)
+            for a, b in zip(found, at_moment, strict=True)
+        ]
+    return found
+
+
+def is_eligible(node: Node, request: Request, partition: str | None) -> bool:
+    return request.features <= node.features and (partition is None or partition in node.partitions)
+
+
+def capacity(node: Node, room: Room, request: Request, exclusive: bool, default_partition: str | None) -> float:
+    """How many chunks of `request` the node can take; infinite if they ask for nothing."""
+    if not is_eligible(node, request, request.partition or default_partition):
+        return 0
+    if room.closed or (exclusive and room.shared):
+        return 0
+    chunks = min(
+        (room.free.get(resource, 0) // amount for resource, amount in request.chunk.items() if amount), default=math.inf
+    )
+    if request.per_node_max:
+        chunks = min(chunks, request.per_node_max)
+    return chunks if chunks >= request.per_node_min else 0
+
+
+def place(placement: str, rooms: list[Room], capacities: list[float], job: Job, count: int) -> dict[int, int] | None:
+    """Where `count` chunks go (node number -> chunks), or None if they do not fit."""
+    if placement == "contiguous":
+        numbers = neighbours(capacities, count)
+        return None if numbers is None else fill(numbers, capacities, count)
+    if sum(capacities) < count:
+        return None
+    numbers = list(range(len(rooms)))
+    if placement == "spread":
+        return spread(rooms, capacities, job.request, count)
+    if placement == "best-fit":
+        numbers.sort(key=lambda number: (rooms[number].free.get("cores", 0), number))
+    elif seed := seed_of(placement):
+        numbers.sort(key=lambda number: mix(mix(int(seed), job.sequence), number))
+    else:
+        assert placement == "first-fit"
+    return fill(numbers, capacities, count)
+
+
+def fill(numbers: list[int], capacities: list[float], count: int) -> dict[int, int]:
+    chosen: dict[int, int] = {}
+    for number in numbers:
+        chunks = int(min(capacities[number], count - sum(chosen.values())))
+        if chunks:
+            chosen[number] = chunks
+    return chosen
+
+
+def neighbours(capacities: list[float], count: int) -> list[int] | None:
+    """The first run of nodes with capacity whose capacities add up to `count`."""
+    run: list[int] = []
+    for number, chunks in enumerate(capacities):
+        run = [*run, number] if chunks else []
+        if run and sum(capacities[n] for n in run) >= count:
+            return run
+    return None
+
+
+def spread(rooms: list[Room], capacities: list[float], request: Request, count: int) -> dict[int, int]:
+    chosen: dict[int, int] = {}
+    cores = request.chunk.get("cores", 0)
+    while sum(chosen.values()) < count:
+        left = {n: chunks - chosen.get(n, 0) for n, chunks in enumerate(capacities) if chunks > chosen.get(n, 0)}
+        number = min(left, key=lambda n: (chosen.get(n, 0) * cores - rooms[n].free.get("cores", 0), n))
+        step = min(max(request.per_node_min, 1), count - sum(chosen.values()), left[number])
+        chosen[number] = chosen.get(number, 0) + int(step)
+    return chosen

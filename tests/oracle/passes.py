@@ -1,0 +1,191 @@
+"""One pass of each backfill discipline over the waiting jobs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tests.oracle.jobs import Job, sort_key
+from tests.oracle.machine import Claim, Node, is_eligible, rooms, rooms_during
+
+from schedlab.model.request import SINGLE_CORE
+
+if TYPE_CHECKING:
+    from tests.oracle.simulator import Simulation
+
+
+@dataclass
+class Reservations:
+    """What `conservative` keeps from one pass to the next."""
+
+    claims: dict[Job, Claim] = field(default_factory=dict)
+    counted: bool = True  # as numbers of cores; False: on nodes
+    compress: bool = False  # a job has ended early, or a waiting job has left
+    remake: bool = False  # an estimate was corrected, or nodes matter from now on
+
+
+def ask(sim: Simulation) -> None:
+    queue = sorted(sim.waiting, key=lambda job: sort_key(sim.policy.order, job, sim.now))
+    if sim.reservations.counted and not all(is_plain(sim, job) for job in queue):
+        sim.reservations.counted, sim.reservations.remake = False, True
+    match sim.policy.backfill:
+        case "none":
+            start_while_they_fit(sim, queue)
+        case "skip":
+            skip(sim, queue)
+        case "easy" if sim.policy.reservations > 1:
+            easy_with_reservations(sim, queue)
+        case "easy" | "easy-strict":
+            easy(sim, queue, use_extra=sim.policy.backfill == "easy")
+        case "conservative":
+            conservative(sim, queue)
+
+
+def start_while_they_fit(sim: Simulation, queue: list[Job]) -> list[Job]:
+    """Start jobs in order; what is left begins with the first that does not fit."""
+    for position, job in enumerate(queue):
+        nodes = sim.fit_now(job)
+        if nodes is None:
+            return queue[position:]
+        sim.start(job, nodes, queue)
+    return []
+
+
+def skip(sim: Simulation, queue: list[Job]) -> None:
+    rest = start_while_they_fit(sim, queue)[1:]
+    for job in rest[: sim.policy.depth]:
+        nodes = sim.fit_now(job)
+        if nodes is not None:
+            sim.start(job, nodes, queue)
+
+
+def easy(sim: Simulation, queue: list[Job], use_extra: bool) -> None:
+    blocked = start_while_they_fit(sim, queue)
+    if not blocked:
+        return
+    head, candidates = blocked[0], in_scan_order(sim, blocked[1:])
+    shadow = shadow_time(sim, head)
+    for job in candidates[: sim.policy.depth]:
+        nodes = sim.fit_now(job)
+        if nodes is None:
+            continue
+        ends_before = sim.now + job.estimate <= shadow
+        if ends_before or (use_extra and fits_at(sim, head, shadow, beside=(job, nodes))):
+            sim.start(job, nodes, queue)
+
+
+def in_scan_order(sim: Simulation, jobs: list[Job]) -> list[Job]:
+    scan = sim.policy.scan
+    return jobs if scan is None else sorted(jobs, key=lambda job: sort_key(scan, job, sim.now))
+
+
+def shadow_time(sim: Simulation, head: Job) -> float:
+    ends = sorted(claim.end for claim in sim.held_now())
+    return next(end for end in ends if fits_at(sim, head, end))
+
+
+def fits_at(sim: Simulation, job: Job, time: float, beside: tuple[Job, dict[int, int]] | None = None) -> bool:
+    """Whether the job fits when all running jobs with an estimated end <= `time` have left."""
+    claims = [claim for claim in sim.held_now() if claim.end > time]
+    if beside is not None:
+        other, nodes = beside
+        claims.append(Claim(other, other.request, nodes, sim.now, math.inf, sim.is_exclusive(other)))
+    return sim.fit(job, rooms(sim.nodes, claims)) is not None
+
+
+# Reservations.
+
+
+def conservative(sim: Simulation, queue: list[Job]) -> None:
+    kept = sim.reservations
+    reserved = [job for job in queue if job in kept.claims]
+    if kept.remake:
+        kept.claims.clear()
+        for job in reserved:
+            kept.claims[job] = earliest(sim, job)
+    elif kept.compress:
+        for job in sorted(reserved, key=lambda job: (kept.claims[job].begin, job.sequence)):
+            del kept.claims[job]
+            kept.claims[job] = earliest(sim, job)
+    kept.remake = kept.compress = False
+    for job in queue:
+        if job not in kept.claims:
+            kept.claims[job] = earliest(sim, job)
+    for job in queue:
+        start_if_due(sim, job, queue)
+    if kept.claims:
+        next_start = min(claim.begin for claim in kept.claims.values())
+        if next_start > sim.now:
+            sim.set_event("wake-up", next_start, None)
+
+
+def easy_with_reservations(sim: Simulation, queue: list[Job]) -> None:
+    """Plan from scratch, in order, until K jobs hold a reservation; the others may start now or not at all."""
+    claims = sim.reservations.claims
+    claims.clear()
+    for position, job in enumerate(queue):
+        claims[job] = earliest(sim, job)
+        start_if_due(sim, job, queue)
+        if len(claims) == sim.policy.reservations:
+            for candidate in in_scan_order(sim, queue[position + 1 :]):
+                claims[candidate] = earliest(sim, candidate)
+                start_if_due(sim, candidate, queue)
+                claims.pop(candidate, None)
+            break
+
+
+def start_if_due(sim: Simulation, job: Job, queue: list[Job]) -> None:
+    claim = sim.reservations.claims[job]
+    if claim.begin > sim.now:
+        return
+    nodes = sim.fit_now(job) if sim.reservations.counted else claim.nodes
+    assert nodes is not None, "what is reserved is free"
+    del sim.reservations.claims[job]
+    sim.start(job, nodes, queue)
+
+
+def earliest(sim: Simulation, job: Job) -> Claim:
+    """The first window beside running jobs and reservations in which the job fits for its whole estimate."""
+    counted = sim.reservations.counted
+    running = [counted_claim(sim, c.job, c.begin, c.end) if counted else c for c in sim.held_now()]
+    claims = running + list(sim.reservations.claims.values())
+    for begin in sorted({sim.now, *(claim.end for claim in claims if claim.end > sim.now)}):
+        end = begin + job.estimate
+        if counted:
+            heap = rooms_during([heap_of_cores(sim)], claims, begin, end)[0]
+            if units(sim, job) <= heap.free["cores"]:
+                return counted_claim(sim, job, begin, end)
+        else:
+            nodes = sim.fit(job, rooms_during(sim.nodes, claims, begin, end))
+            if nodes is not None:
+                return Claim(job, job.request, nodes, begin, end, sim.is_exclusive(job))
+    raise AssertionError("a job that fits the empty machine fits after everything else")
+
+
+# Counting: the whole machine is one heap of cores (of whole nodes, if nodes are exclusive), treated as node number 0.
+
+
+def is_plain(sim: Simulation, job: Job) -> bool:
+    """Whether counting is exact: any free core will do for such a job."""
+    request = job.request
+    asks = {resource: amount for resource, amount in request.chunk.items() if amount}
+    if asks != {"cores": 1} or request.per_node_min or request.per_node_max or sim.policy.place == "contiguous":
+        return False
+    partition = request.partition or sim.default_partition
+    if not all(is_eligible(node, request, partition) for node in sim.nodes):
+        return False
+    alike = all(node.total == sim.nodes[0].total for node in sim.nodes)
+    return alike if sim.policy.exclusive else not request.exclusive
+
+
+def heap_of_cores(sim: Simulation) -> Node:
+    return Node("heap", {"cores": sum(1 if sim.policy.exclusive else node.total["cores"] for node in sim.nodes)})
+
+
+def units(sim: Simulation, job: Job) -> int:
+    return math.ceil(job.count / sim.nodes[0].total["cores"]) if sim.policy.exclusive else job.count
+
+
+def counted_claim(sim: Simulation, job: Job, begin: float, end: float) -> Claim:
+    return Claim(job, SINGLE_CORE, {0: units(sim, job)}, begin, end)

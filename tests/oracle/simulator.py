@@ -1,0 +1,230 @@
+"""Events, and what each does. The order of simultaneous events is the order of INSTANT or EVENT."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from dataclasses import dataclass, fields
+
+from tests.oracle.jobs import Job, Policy, Result, sort_key
+from tests.oracle.machine import Claim, Node, Room, capacity, nodes_of, place, rooms
+from tests.oracle.passes import Reservations, ask
+
+from schedlab.model.cluster import Cluster
+
+INSTANT = ("completion", "submission", "release", "cancellation", "correction", "wake-up")
+EVENT = ("correction", "submission", "completion", "release", "cancellation", "wake-up")
+CORRECTIONS = (60, 300, 900, 1800, 3600, 7200, 18000, 36000, 72000, 180000, 360000)
+
+
+def simulate(
+    jobs: list[Job],
+    cluster: Cluster,
+    policy: Policy,
+    *,
+    estimate: str = "limit",
+    overrun: str = "kill",
+    passes: str = "instant",
+    dependencies: str = "ignore",
+) -> list[Result]:
+    """The schedule, in the order of `sequence`. The jobs are changed; use them once."""
+    simulation = Simulation(jobs, cluster, policy, Options(estimate, overrun, passes, dependencies))
+    simulation.run()
+    names = [node.name for node in simulation.nodes]
+    return [
+        Result(
+            **{field.name: getattr(job, field.name) for field in fields(Result) if field.name != "nodes"},
+            nodes={names[number]: chunks for number, chunks in job.nodes.items()},
+        )
+        for job in sorted(jobs, key=lambda job: job.sequence)
+    ]
+
+
+@dataclass(frozen=True)
+class Options:
+    estimate: str
+    overrun: str
+    passes: str
+    dependencies: str
+
+
+class Simulation:
+    def __init__(self, jobs: list[Job], cluster: Cluster, policy: Policy, options: Options) -> None:
+        self.jobs, self.cluster, self.policy, self.options = jobs, cluster, policy, options
+        self.nodes = nodes_of(cluster)
+        self.default_partition = next((p.name for p in cluster.partitions if p.default), None)
+        self.now = 0.0
+        self.events: list[tuple[float, int, int, Job | None]] = []  # time, kind, order of setting, job
+        self.kinds = INSTANT if options.passes == "instant" else EVENT
+        self.events_set = 0
+        self.submitted: list[Job] = []
+        self.held: list[Job] = []  # by a predecessor
+        self.waiting: list[Job] = []
+        self.running: list[Job] = []  # in the order of starting
+        self.ended_runs: dict[int, list[float]] = {}  # user -> how long his ended jobs ran
+        self.reservations = Reservations()
+
+    def set_event(self, kind: str, time: float, job: Job | None) -> None:
+        self.events_set += 1
+        heapq.heappush(self.events, (time, self.kinds.index(kind), self.events_set, job))
+
+    def run(self) -> None:
+        for job in sorted(self.jobs, key=lambda job: (job.submit, job.sequence)):
+            self.set_event("submission", job.submit, job)
+        while self.events:
+            self.now = self.events[0][0]
+            if self.options.passes == "event":
+                self.release_what_ends_as_believed()
+            while self.events and self.events[0][0] == self.now:
+                self.one_round()
+        for job in self.held:
+            job.state = "held"
+
+    def one_round(self) -> None:
+        """passes=instant: all events there are now, then one pass. passes=event: one event, and a pass after it."""
+        concerned = False
+        while self.events and self.events[0][0] == self.now:
+            _, kind_number, _, job = heapq.heappop(self.events)
+            kind = self.kinds[kind_number]
+            happened = getattr(self, "on_" + kind.replace("-", "_"))(job)
+            concerned |= happened and not (self.options.passes == "event" and kind == "correction")
+            if self.options.passes == "event":
+                break
+        if concerned:
+            ask(self)
+
+    def release_what_ends_as_believed(self) -> None:
+        for job in self.running:
+            if job.end == self.now and job.believed_end <= self.now:
+                job.released = True
+
+    # Events. Each says whether it is something the policy is to be asked about.
+
+    def on_submission(self, job: Job) -> bool:
+        follows = self.options.dependencies == "follow" and job.after >= 0
+        predecessor = next((other for other in self.submitted if follows and other.id == job.after), None)
+        self.submitted.append(job)
+        job.estimate = job.believed = self.first_estimate(job)
+        if job.cancel < math.inf:
+            self.set_event("cancellation", max(job.cancel, self.now), job)
+        if self.policy.backfill == "reject" or not self.could_ever_fit(job):
+            self.leave(job, "rejected")
+            return False
+        if predecessor is None or (predecessor.state and predecessor.end + job.think <= self.now):
+            return self.make_eligible(job)
+        self.held.append(job)
+        if predecessor.state:
+            self.set_event("release", predecessor.end + job.think, job)
+        return False
+
+    def on_release(self, job: Job) -> bool:
+        if job.state:  # cancelled meanwhile
+            return False
+        self.held.remove(job)
+        return self.make_eligible(job)
+
+    def make_eligible(self, job: Job) -> bool:
+        job.eligible = self.now
+        self.waiting.append(job)
+        return True
+
+    def on_completion(self, job: Job) -> bool:
+        self.running.remove(job)
+        self.ended_runs.setdefault(job.user, []).append(self.time_it_runs(job))
+        self.reservations.compress |= job.end < job.believed_end
+        self.leave(job, "completed" if self.options.overrun == "run" or job.runtime <= job.limit else "killed")
+        return True
+
+    def on_cancellation(self, job: Job) -> bool:
+        if job in self.held:
+            self.held.remove(job)
+            self.leave(job, "cancelled")
+        elif job in self.waiting:
+            self.waiting.remove(job)
+            self.reservations.compress |= self.reservations.claims.pop(job, None) is not None
+            self.leave(job, "cancelled")
+            return True
+        return False
+
+    def on_correction(self, job: Job) -> bool:
+        ran = job.believed
+        if job.corrections < len(CORRECTIONS):
+            job.believed = job.estimate + CORRECTIONS[job.corrections]
+            if job.limit > ran:
+                job.believed = min(job.believed, job.limit)
+        else:
+            job.believed = job.limit if job.limit > ran else ran + CORRECTIONS[-1]
+        job.corrections += 1
+        self.reservations.remake = True
+        self.expect_correction(job)
+        return True
+
+    def on_wake_up(self, _: None) -> bool:
+        return True
+
+    def leave(self, job: Job, state: str) -> None:
+        job.state, job.end = state, self.now
+        if self.options.dependencies == "follow":
+            for follower in self.held:
+                if follower.after == job.id:
+                    self.set_event("release", max(job.end + follower.think, self.now), follower)
+
+    # Durations.
+
+    def time_it_runs(self, job: Job) -> float:
+        return job.runtime if self.options.overrun == "run" else min(job.runtime, job.limit)
+
+    def first_estimate(self, job: Job) -> float:
+        return self.raw_estimate(job) or 1.0
+
+    def raw_estimate(self, job: Job) -> float:
+        if self.options.estimate == "exact":
+            return self.time_it_runs(job)
+        if self.options.estimate == "last-two":
+            ended = self.ended_runs.get(job.user, [])
+            return min(job.limit, math.floor((ended[-1] + ended[-2]) / 2)) if len(ended) > 1 else job.limit
+        factor = self.options.estimate.removeprefix("limit").removeprefix("*")
+        return job.limit * float(factor) if factor else job.limit
+
+    # The machine.
+
+    def is_exclusive(self, job: Job) -> bool:
+        return self.policy.exclusive or job.request.exclusive
+
+    def claim(self, job: Job) -> Claim:
+        """What a running job holds."""
+        return Claim(job, job.request, job.nodes, job.start, job.believed_end, self.is_exclusive(job))
+
+    def held_now(self) -> list[Claim]:
+        return [self.claim(job) for job in self.running if not job.released]
+
+    def capacity(self, job: Job, node: Node, room: Room) -> float:
+        return capacity(node, room, job.request, self.is_exclusive(job), self.default_partition)
+
+    def fit(self, job: Job, rooms: list[Room]) -> dict[int, int] | None:
+        """Where the placement puts the job in these rooms; None if it does not fit."""
+        capacities = [self.capacity(job, node, room) for node, room in zip(self.nodes, rooms, strict=True)]
+        return place(self.policy.place, rooms, capacities, job, job.count)
+
+    def fit_now(self, job: Job) -> dict[int, int] | None:
+        return self.fit(job, rooms(self.nodes, self.held_now()))
+
+    def could_ever_fit(self, job: Job) -> bool:
+        partition = job.request.partition
+        if partition is not None and partition not in {p.name for p in self.cluster.partitions}:
+            return False
+        return self.fit(job, rooms(self.nodes, [])) is not None
+
+    def start(self, job: Job, nodes: dict[int, int], queue: list[Job]) -> None:
+        job.backfilled = any(other in self.waiting for other in queue[: queue.index(job)])
+        self.waiting.remove(job)
+        self.running.append(job)
+        job.nodes, job.start, job.priority = nodes, self.now, sort_key(self.policy.order, job, self.now)[0]
+        job.end = self.now + self.time_it_runs(job)
+        self.set_event("completion", job.end, job)
+        self.expect_correction(job)
+        rooms(self.nodes, self.held_now())  # asserts that nothing is over-full
+
+    def expect_correction(self, job: Job) -> None:
+        if job.believed_end < job.end:
+            self.set_event("correction", job.believed_end, job)
