@@ -17,7 +17,7 @@ from benchmarks.workload import Columns
 
 
 def in_memory(jobs: Columns) -> sl.Workload:
-    return sl.Workload.of(**jobs)
+    return sl.Workload.of(name="benchmark", requests=None, **jobs)
 
 
 def simulate(jobs: sl.Workload, cluster: sl.Cluster, policy: str) -> tuple[Spent, sl.Run]:
@@ -40,9 +40,10 @@ def starts(run: sl.Run) -> NDArray[np.float64]:
 def command(log: Path, cluster: str, policy: str, scratch: Path, jobs: int) -> Spent:
     """The whole `schedlab run`: start-up, reading, simulating, writing. Checks that every job is in its results."""
     folder = Path(tempfile.mkdtemp(prefix="run-", dir=scratch))
-    script = Path(sys.executable).with_name("schedlab")
     try:
-        spent, _ = process([script, "run", log, "--cluster", cluster, "--policy", policy, "--out", folder / "out"])
+        spent, _ = process(
+            [*_schedlab(), "run", log, "--cluster", cluster, "--policy", policy, "--out", folder / "out"]
+        )
         (table,) = folder.rglob("jobs.parquet")
         written = pq.read_metadata(table).num_rows
         if written != jobs:
@@ -50,3 +51,9 @@ def command(log: Path, cluster: str, policy: str, scratch: Path, jobs: int) -> S
         return spent
     finally:
         shutil.rmtree(folder)
+
+
+def _schedlab() -> list[str | Path]:
+    """The command as installed; in a source tree that is only on the path, what the command would call."""
+    script = Path(sys.executable).with_name("schedlab")
+    return [script] if script.exists() else [sys.executable, "-c", "from schedlab.cli.main import main; main()"]

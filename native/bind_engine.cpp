@@ -10,6 +10,7 @@
 #include "arrays.hpp"
 #include "node_names.hpp"
 #include "policies.hpp"
+#include "python_decider.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -131,13 +132,17 @@ class Simulation {
     engine_->add_shape(std::move(shape), static_cast<Reason>(reason));
   }
 
-  double run(nb::object batches, nb::object write_jobs, nb::object write_timeline, nb::object progress) {
+  // With `decide` the decisions are made in Python, by decide(view, events); the policy's placement still applies.
+  double run(nb::object decide, nb::object batches, nb::object write_jobs, nb::object write_timeline,
+             nb::object progress) {
     host_.batches = nb::iter(batches);
     host_.write_jobs = write_jobs, host_.write_timeline = write_timeline, host_.progress = progress;
     struct Forget {  // what Python gave may point back to us
       PythonHost &host;
-      ~Forget() { host.forget(); }
-    } forget{host_};
+      std::unique_ptr<Decider> &policy;
+      ~Forget() { host.forget(), policy.reset(); }
+    } forget{host_, policy_};
+    if (!decide.is_none()) policy_ = std::make_unique<PythonDecider>(decide);
     const auto begin = std::chrono::steady_clock::now();
     {
       nb::gil_scoped_release released;
@@ -185,8 +190,8 @@ void bind_engine(nb::module_ &module) {
       .def("add_request", &Simulation::add_request, nb::kw_only(), "chunk"_a, "per_node_min"_a, "per_node_max"_a,
            "exclusive"_a, "groups"_a, "reason"_a,
            "Makes the next request known; jobs point to requests by their number. A reason > 0 rejects its jobs.")
-      .def("run", &Simulation::run, nb::kw_only(), "batches"_a, "write_jobs"_a, "write_timeline"_a, "progress"_a.none(),
-           "Simulates the whole workload; returns the seconds it took.");
+      .def("run", &Simulation::run, nb::kw_only(), "decide"_a.none(), "batches"_a, "write_jobs"_a, "write_timeline"_a,
+           "progress"_a.none(), "Simulates the whole workload; returns the seconds it took.");
 
   nb::class_<NodeNames>(module, "NodeNames", "Writes allocations as node-set strings.")
       .def(nb::init<const std::vector<std::string> &>(), "names"_a)

@@ -3,11 +3,13 @@
 
 namespace nb = nanobind;
 
+void bind_decider(nb::module_ &module);
 void bind_engine(nb::module_ &module);
 void bind_swf(nb::module_ &module);
 
 NB_MODULE(_core, module) {
   module.doc() = "schedlab's native core";
+  bind_decider(module);
   bind_engine(module);
   bind_swf(module);
 }

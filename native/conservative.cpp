@@ -59,7 +59,6 @@ class Conservative final : public QueuePolicy {
 
  protected:
   void pass(View &) override {}
-  void entered(View &view, Slot slot) override { view.annotate(slot).reserved_start = kNever; }
 
  private:
   using Reservations = BlockList<Reserved, LeastCores>;

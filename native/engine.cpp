@@ -180,7 +180,7 @@ void Engine::submit() {
   const std::size_t i = cursor_++;
   job.sequence = next_sequence_++;
   job.id = input_.id[i];
-  job.submit = job.eligible = input_.submit[i];
+  job.submit = input_.submit[i];
   job.runtime = input_.runtime[i], job.limit = input_.limit[i];
   job.request = input_.request[i];
   job.shape = &shapes_[static_cast<std::size_t>(job.request)];
@@ -188,12 +188,14 @@ void Engine::submit() {
   job.user = input_.user[i], job.group = input_.group[i], job.queue = input_.queue[i];
   job.partition = input_.partition[i];
   job.after = input_.after[i], job.think = input_.think[i];
-  job.start = std::numeric_limits<double>::quiet_NaN();
-  job.key = job.start;
+  job.eligible = job.start = job.key = std::numeric_limits<double>::quiet_NaN();
   job.backfilled = job.released = false;
   job.corrections = 0;
+  job.reserved_start = kNever;
   job.shares.clear();
-  job.first_estimate = job.estimate = 0;
+  job.first_estimate = estimator_->estimate(job);
+  if (!(job.first_estimate > 0)) job.first_estimate = 1;  // nobody can plan with a job that takes no time
+  job.estimate = job.first_estimate;
   job.state = State::Held;
   job.reason = shape_reasons_[static_cast<std::size_t>(job.request)];
   if (options_.follow_dependencies) ends_by_id_.emplace(job.id, kNever);
@@ -203,9 +205,6 @@ void Engine::submit() {
     leave(slot, State::Rejected, now_);
     return;
   }
-  job.first_estimate = estimator_->estimate(job);
-  if (!(job.first_estimate > 0)) job.first_estimate = 1;  // nobody can plan with a job that takes no time
-  job.estimate = job.first_estimate;
   if (input_.cancel[i] < kNever) set_timer(std::max(input_.cancel[i], now_), TimerKind::Cancel, slot);
   if (!hold(slot)) make_eligible(slot);
 }

@@ -71,7 +71,8 @@ class View {
   void start_on(Slot slot, const Shares &shares, double priority = 0, bool backfilled = false);
   void reject(Slot slot);
   void kill(Slot slot);
-  void requeue(Slot slot);  // back to the queue, work lost
+  void requeue(Slot slot);                // back to the queue, work lost
+  void set_rate(Slot slot, double rate);  // of a running job: 1 is as in the workload, 0 stands still
   void wake_at(Time time);
   Job &annotate(Slot slot);  // for a native decider's own marks (key, reservation)
 
@@ -95,9 +96,6 @@ class Engine {
   std::size_t shapes() const { return shapes_.size(); }
 
   void run(Decider &decider);
-
-  // How fast a running job's work shrinks from now on (1 = as in the log): the hook of execution models.
-  void set_rate(Slot slot, double rate);
 
   Time now() const { return now_; }
   std::int64_t submitted() const { return next_sequence_; }
@@ -140,6 +138,7 @@ class Engine {
   void leave(Slot slot, State state, Time end);
   void begin(Slot slot, double priority, bool backfilled);
   void release(Slot slot);
+  void set_rate(Slot slot, double rate);
   void set_timer(Time time, TimerKind kind, Slot slot);
   void enqueue(Slot slot);
   void dequeue(Slot slot);

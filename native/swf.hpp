@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "swf_ids.hpp"
+#include "swf_text.hpp"
 
 namespace schedlab::swf {
 
@@ -36,6 +37,7 @@ enum Field : std::size_t {
   kThink,
   kFields
 };
+static_assert(kFields == kColumns);
 extern const std::array<const char *, kFields> kFieldNames;
 
 enum class Clean { None, Pwa, Strict };
@@ -122,16 +124,15 @@ class Parser {
   const std::vector<std::string> &header() const { return header_; }
 
  private:
-  struct Record;
-
-  using Texts = std::array<std::string_view, kFields>;
+  struct Record {
+    std::array<double, kFields> value;  // -1: unknown
+    std::int64_t id, after;
+    std::string_view name;
+  };
 
   bool stopped() const { return failure_ || needs_names_; }
   void take_line(std::string_view line);
   void take_record(std::string_view line);
-  bool is_title(std::string_view line) const;
-  static std::size_t split(std::string_view line, Texts &texts, char separator);
-  static char guess_separator(std::string_view line);
   // These are false for a bad row, which they have rejected, and if ids turn out to be names.
   bool read_fields(const Texts &texts, Record &record);
   bool read_id(std::string_view text, Record &record);
@@ -163,8 +164,8 @@ class Parser {
   std::size_t header_bytes_ = 0;
   IdSet ids_;
   std::unordered_map<std::string, std::int64_t> named_ids_;
-  std::array<std::unordered_map<std::string, std::int32_t>, kFields>
-      labels_;  // names and huge numbers of users, queues…
+  // Names and huge numbers of users, queues…
+  std::array<std::unordered_map<std::string, std::int32_t>, kFields> labels_;
   Columns columns_;
 };
 

@@ -75,6 +75,8 @@ void View::requeue(Slot slot) {
   engine_.enqueue(slot);
 }
 
+void View::set_rate(Slot slot, double rate) { engine_.set_rate(slot, rate); }
+
 void View::wake_at(Time time) {
   if (!(time > engine_.now_)) throw DecisionError("cannot wake the policy at a time that is not in the future");
   if (time < kNever) engine_.set_timer(time, Engine::TimerKind::Wake, kNoSlot);

@@ -1,6 +1,6 @@
 """Fuzz the SWF reader: mutated logs and junk must give a sound workload or an InputError, nothing else.
 
-    python tests/fuzz_swf.py --seconds 600 --seed 1
+python tests/fuzz_swf.py --seconds 600 --seed 1
 """
 
 from __future__ import annotations
@@ -11,18 +11,36 @@ import random
 import sys
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from schedlab._core import SwfParser
+from schedlab import _core
 from schedlab.model.errors import InputError
 from schedlab.model.workload import JOB_COLUMNS, Workload
 from schedlab.workload.read import read_workload
 
 ODD = [
     *("-1", "0", "-0", "1e9", "1e-400", "1e400", "nan", "-nan", "inf", "-2", "+5", "1.5", "0x1f", "9" * 30, "." * 3),
-    *("", ";", ",", "\t", "\r", "\n", "\0", "\ufeff", "name", "näme", "1_2", "12.0", "-1.0", "1e12", "1000000001", "e5"),
+    *(
+        "",
+        ";",
+        ",",
+        "\t",
+        "\r",
+        "\n",
+        "\0",
+        "\ufeff",
+        "name",
+        "näme",
+        "1_2",
+        "12.0",
+        "-1.0",
+        "1e12",
+        "1000000001",
+        "e5",
+    ),
     *("; MaxProcs: 8\n", "; UnixStartTime: 99999999999\n", "\r\n\r\n", " " * 50, "18446744073709551616", "4" * 18),
 ]
 CLEAN, PROCS, BAD, LIMITS = ("pwa", "strict", "none"), ("requested", "allocated"), ("fail", "drop"), ("runtime", 60.0)
@@ -32,7 +50,9 @@ def valid_log(chance: random.Random) -> bytes:
     """A log as it should be: header, records, mostly in order."""
     end = chance.choice(["\n", "\r\n"])
     blank = chance.choice([" ", "  ", "\t", ";", ","])
-    lines = [f"; Version: 2.2{end}; MaxProcs: 64{end}; Queue: 1 a{end}; Queue: 2 b{end}"] if chance.random() < 0.7 else []
+    lines = (
+        [f"; Version: 2.2{end}; MaxProcs: 64{end}; Queue: 1 a{end}; Queue: 2 b{end}"] if chance.random() < 0.7 else []
+    )
     now, start = 0.0, chance.choice([0, 1, 10**9])
     for number in range(chance.randint(0, 40)):
         now = max(0.0, now + chance.choice([0, 1, 60, 0.5, -30]))
@@ -50,7 +70,9 @@ def mutate(data: bytes, chance: random.Random) -> bytes:
     for _ in range(chance.choice([0, 1, 1, 2, 3, 8])):
         at, upto = sorted((chance.randint(0, len(data)), chance.randint(0, len(data))))
         upto = min(upto, at + chance.choice([0, 1, 3, 40, 4000]))
-        piece = chance.choice([b"", chance.choice(ODD).encode(), chance.randbytes(chance.randint(1, 8)), data[at:upto] * 2])
+        piece = chance.choice(
+            [b"", chance.choice(ODD).encode(), chance.randbytes(chance.randint(1, 8)), data[at:upto] * 2]
+        )
         data = data[:at] + piece + data[upto:]
     return data
 
@@ -72,9 +94,9 @@ def check_cuts(data: bytes, chance: random.Random) -> None:
     options = {"clean": chance.choice(CLEAN), "drop_bad_rows": chance.random() < 0.7, "named": chance.random() < 0.2}
     states = []
     for pieces in (1, chance.randint(2, 30)):
-        parser = SwfParser(**options)
+        parser = _core.SwfParser(**options)
         cuts = [0, *sorted(chance.choices(range(len(data) + 1), k=pieces - 1)), len(data)]
-        going = all(parser.feed(data[a:b]) for a, b in zip(cuts, cuts[1:], strict=False)) and parser.finish()
+        going = all(parser.feed(data[a:b]) for a, b in pairwise(cuts)) and parser.finish()
         jobs = {name: list(map(repr, column)) for name, column in parser.take().items()}
         counts = (parser.records, parser.kept, parser.dropped, parser.filled, parser.unknown, parser.out_of_order)
         states.append((going, jobs, counts, parser.failure, parser.bad_rows, parser.header, parser.needs_names))

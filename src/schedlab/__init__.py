@@ -49,7 +49,7 @@ _PUBLIC = {
     "simulate": "schedlab.engine.simulate",
 }
 
-__all__ = list(_PUBLIC)  # noqa: PLE0605
+__all__ = list(_PUBLIC)
 
 
 def __getattr__(name: str) -> Any:

@@ -5,7 +5,7 @@ import math
 import pytest
 from tests.swf_files import row
 
-from schedlab._core import SwfParser
+from schedlab import _core
 
 RECORDS = {
     "good": row(job=1),
@@ -24,7 +24,7 @@ RECORDS = {
 
 
 def jobs(*names: str, **options):
-    parser = SwfParser(**options)
+    parser = _core.SwfParser(**options)
     assert parser.feed("\n".join(RECORDS[name] for name in names or RECORDS).encode())
     assert parser.finish()
     return parser, parser.take()
@@ -82,7 +82,7 @@ def test_none():
 def test_cancelled_jobs_leave_when_they_were_cancelled():
     _, kept = jobs("cancelled", "cancelled running", "good", clean="none")
     assert kept["cancel"].tolist() == [100, math.inf, math.inf]  # 60 + 40
-    parser = SwfParser(clean="none")
+    parser = _core.SwfParser(clean="none")
     parser.feed(row(run=0, status=5, wait=-1, submit=60).encode())
     parser.finish()
     assert parser.take()["cancel"].tolist() == [60]  # when it was cancelled is unknown: at once
@@ -91,7 +91,7 @@ def test_cancelled_jobs_leave_when_they_were_cancelled():
 def test_processors():
     both = {"requested": [4, 8], "allocated": [40, 8]}
     for procs, expected in both.items():
-        parser = SwfParser(procs=procs)
+        parser = _core.SwfParser(procs=procs)
         parser.feed((RECORDS["large"] + "\n" + row(job=1, requested=8, allocated=-1)).encode())
         parser.finish()
         assert parser.take()["count"].tolist() == expected
@@ -106,7 +106,7 @@ def test_missing_limit(clean):
 
 
 def test_think_time():
-    parser = SwfParser()
+    parser = _core.SwfParser()
     parser.feed("\n".join([row(job=1, after=7, think=30), row(job=2, after=1)]).encode())
     parser.finish()
     kept = parser.take()
@@ -114,7 +114,7 @@ def test_think_time():
 
 
 def test_memory_is_kilobytes_per_processor():
-    parser = SwfParser()
+    parser = _core.SwfParser()
     parser.feed("\n".join([row(job=1, memory=2048), row(job=2), row(job=3, memory=0.5)]).encode())
     parser.finish()
     assert parser.take()["memory"].tolist() == [2 * 1024 * 1024, 0, 512]

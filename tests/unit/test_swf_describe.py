@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+from tests.swf_files import log, row
 
 from schedlab.model.workload import Workload
 from schedlab.workload.describe import describe
 from schedlab.workload.describe_table import duration
 from schedlab.workload.tally import Tally
-from tests.swf_files import log, row
 
 LINES = [
     "; Computer: Testbed\n; MaxProcs: 10\n; UnixStartTime: 1000",
@@ -79,7 +79,13 @@ def test_a_workload_and_options(tmp_path):
 
 def test_one_job_has_no_load(tmp_path):
     found = describe(log(tmp_path / "log.swf", row(limit=-1)))
-    assert (found.span, found.offered_load, found.interarrivals, found.limits, found.accuracy) == (0, None, None, None, None)
+    assert (found.span, found.offered_load, found.interarrivals, found.limits, found.accuracy) == (
+        0,
+        None,
+        None,
+        None,
+        None,
+    )
     table = {(section, name): value for section, name, value in found.table()}
     assert table["load", "offered load"] == "unknown"
     assert table["estimates", "requested time"] == "unknown"
@@ -88,7 +94,9 @@ def test_one_job_has_no_load(tmp_path):
 def test_streaming_gives_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr("schedlab.workload.swf.CHUNK", 50)
     monkeypatch.setattr("schedlab.workload.bytestream.PIECE", 1000)
-    path = log(tmp_path / "log.swf", *(row(job=n, submit=n * n % 7 + n * 5, run=n % 13, user=n % 3) for n in range(1000)))
+    path = log(
+        tmp_path / "log.swf", *(row(job=n, submit=n * n % 7 + n * 5, run=n % 13, user=n % 3) for n in range(1000))
+    )
     assert describe(path, window=100).to_dict() == describe(path, in_memory=True).to_dict()
 
 

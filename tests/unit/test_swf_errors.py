@@ -36,7 +36,11 @@ def test_missing_file(tmp_path):
     near = log(tmp_path / "log.swf", row())
     assert parts(failure(path)) == (str(path), "no such file", f"did you mean {near}?")
     deep = tmp_path / "no" / "log.swf"
-    assert parts(failure(deep)) == (str(deep), "no such file", f"there is no folder {tmp_path / 'no'} either; check the path")
+    assert parts(failure(deep)) == (
+        str(deep),
+        "no such file",
+        f"there is no folder {tmp_path / 'no'} either; check the path",
+    )
     assert failure("a\0b").message == "no such file"
 
 
@@ -169,7 +173,9 @@ def test_negative_number(tmp_path):
 
 def test_absurd_number(tmp_path):
     path = log(tmp_path / "log.swf", row(job=1), row(job=2, requested=10**12))
-    problem = 'requested processors (column 8) is "1000000000000", expected a whole number from 0 to 1e9, or -1 for unknown'
+    problem = (
+        'requested processors (column 8) is "1000000000000", expected a whole number from 0 to 1e9, or -1 for unknown'
+    )
     assert parts(failure(path)) == (f"{path}, line 2", problem, DROP)
 
 

@@ -3,7 +3,6 @@
 import random
 
 import pytest
-
 from tests.fuzz_swf import fuzz
 
 

@@ -55,7 +55,9 @@ def test_archive_logs(traces, name):
 
 
 def test_every_other_log_can_be_read(traces):
-    found = {path.name: path for folder in ("results", "slurm", "slurm-real") for path in traces.rglob(f"{folder}/**/*.swf*")}
+    found = {
+        path.name: path for folder in ("results", "slurm", "slurm-real") for path in traces.rglob(f"{folder}/**/*.swf*")
+    }
     logs = [path for name, path in found.items() if re.search(r"\.swf(\.gz)?$", name)]
     assert len(logs) >= 15
     for path in logs:

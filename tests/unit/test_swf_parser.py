@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.swf_files import row
 
-from schedlab._core import SwfParser
+from schedlab import _core
 
 TYPES = {
     "id": "int64",
@@ -32,7 +32,7 @@ TYPES = {
 
 
 def parse(data: bytes | str, **options):
-    parser = SwfParser(**options)
+    parser = _core.SwfParser(**options)
     good = parser.feed(data.encode() if isinstance(data, str) else data) and parser.finish()
     assert good == (parser.failure is None and not parser.needs_names)
     return parser
@@ -50,9 +50,22 @@ def test_all_fields():
     jobs = parser.take()
     assert {name: str(column.dtype) for name, column in jobs.items()} == TYPES
     assert {name: column.tolist() for name, column in jobs.items()} == {
-        **{"id": [7], "submit": [100.0], "wait": [20.0], "runtime": [300.0], "count": [16], "limit": [3600.0]},
-        **{"memory": [2048 * 1024], "status": [1], "user": [11], "group": [12], "executable": [13], "queue": [14]},
-        **{"partition": [15], "after": [6], "think": [30.0], "cancel": [math.inf]},
+        "id": [7],
+        "submit": [100.0],
+        "wait": [20.0],
+        "runtime": [300.0],
+        "count": [16],
+        "limit": [3600.0],
+        "memory": [2048 * 1024],
+        "status": [1],
+        "user": [11],
+        "group": [12],
+        "executable": [13],
+        "queue": [14],
+        "partition": [15],
+        "after": [6],
+        "think": [30.0],
+        "cancel": [math.inf],
     }
     assert (parser.records, parser.kept, parser.dropped, parser.filled, parser.unknown) == (1, 1, {}, {}, {})
 
@@ -61,21 +74,16 @@ def test_unknown_fields():
     parser = parse("7 100 -1 300 8 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n")
     jobs = {name: column.tolist()[0] for name, column in parser.take().items()}
     assert math.isnan(jobs.pop("wait"))
-    assert jobs == {
-        **{"id": 7, "submit": 100.0, "runtime": 300.0, "limit": 300.0, "count": 8, "memory": 0, "status": -1},
-        **{"user": -1, "group": -1, "executable": -1, "queue": -1, "partition": -1, "after": -1, "think": 0.0},
-        "cancel": math.inf,
-    }
+    labels = dict.fromkeys(("user", "group", "executable", "queue", "partition"), -1)
+    times = {"submit": 100.0, "runtime": 300.0, "limit": 300.0, "think": 0.0, "cancel": math.inf}
+    assert jobs == {"id": 7, "count": 8, "memory": 0, "status": -1, "after": -1, **times, **labels}
     assert parser.filled == {"processors: the other of requested and allocated": 1, "limit: run time": 1}
-    assert parser.unknown == {
-        **{"wait time": 1, "average CPU time": 1, "used memory": 1, "requested processors": 1, "requested time": 1},
-        **{"requested memory": 1, "status": 1, "user": 1, "group": 1, "executable": 1, "queue": 1, "partition": 1},
-        **{"preceding job": 1, "think time": 1},
-    }
+    others = ("requested processors", "requested time", "requested memory", "status", "preceding job", "think time")
+    assert parser.unknown == dict.fromkeys(("wait time", "average CPU time", "used memory", *others, *labels), 1)
 
 
 def test_take_gives_each_job_once():
-    parser = SwfParser()
+    parser = _core.SwfParser()
     parser.feed((row(job=1) + "\n" + row(job=2) + "\n").encode())
     assert parser.ready == 2
     assert parser.take()["id"].tolist() == [1, 2]
@@ -119,7 +127,7 @@ def test_any_cut_gives_the_same():
     whole = parse(data).take()
     shuffle = random.Random(1)
     for _ in range(100):
-        parser = SwfParser()
+        parser = _core.SwfParser()
         cuts = sorted(shuffle.choices(range(len(data) + 1), k=shuffle.randint(0, 60)))
         for start, stop in zip([0, *cuts], [*cuts, len(data)], strict=True):
             assert parser.feed(data[start:stop])
@@ -232,14 +240,14 @@ def test_binary_data():
 
 def test_lines_without_end():
     for size in (1000, 1 << 16):
-        parser, fed = SwfParser(), 0
+        parser, fed = _core.SwfParser(), 0
         while parser.feed(b"7" * size) and fed < 3 << 20:
             fed += size
         assert parser.failure == (1, "the line is longer than 1 MiB")
         assert fed <= 1 << 20
     assert parse(row(job=1) + " " + "x" * (1 << 20)).failure == (1, "the line is longer than 1 MiB")
     long = (row(job=1) + " " + "x" * (1 << 20)).encode()
-    parser = SwfParser(drop_bad_rows=True)
+    parser = _core.SwfParser(drop_bad_rows=True)
     for start in range(0, len(long), 100_000):
         parser.feed(long[start : start + 100_000])
     parser.feed(b"yy\n" + row(job=2).encode())
@@ -340,6 +348,6 @@ def test_out_of_order():
 
 def test_wrong_options():
     with pytest.raises(ValueError, match="clean"):
-        SwfParser(clean="very")
+        _core.SwfParser(clean="very")
     with pytest.raises(ValueError, match="procs"):
-        SwfParser(procs="some")
+        _core.SwfParser(procs="some")

@@ -118,7 +118,9 @@ def test_streaming_is_the_same_as_in_memory(tmp_path, monkeypatch):
         part = numbers[start : start + 40]
         shuffle.shuffle(part)
         numbers[start : start + 40] = part
-    path = log(tmp_path / "a.swf", *(row(job=n, submit=n // 3, run=shuffle.randint(0, 9), memory=n % 7) for n in numbers))
+    path = log(
+        tmp_path / "a.swf", *(row(job=n, submit=n // 3, run=shuffle.randint(0, 9), memory=n % 7) for n in numbers)
+    )
     for clean in ("pwa", "none"):
         memory = read_workload(path, clean=clean, memory=True)
         streamed = read_workload(path, clean=clean, memory=True, in_memory=False, window=60)
@@ -152,6 +154,9 @@ def test_a_file_that_changes_between_passes(tmp_path):
     path = log(tmp_path / "a.swf", *(row(job=n, submit=n) for n in range(10)))
     workload = read_workload(path, in_memory=False, window=3)
     log(path, row())
+    with pytest.raises(InputError, match="has changed since it was first read"):
+        workload.batches()
+    path.unlink()
     with pytest.raises(InputError, match="has changed since it was first read"):
         workload.batches()
 

@@ -9,13 +9,13 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.swf_files import log, row
 
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request
 from schedlab.model.workload import JOB_COLUMNS, JobBatch, Workload
 from schedlab.workload.read import read_workload
 from schedlab.workload.write_swf import write_swf
-from tests.swf_files import log, row
 
 
 def lines(path: Path) -> list[str]:
@@ -47,7 +47,7 @@ def test_a_schedule(tmp_path):
         "; Queue: 1 a",
         "; Queue: 2 b",
         "; Note:",
-        # job submit wait run allocated cpu used requested limit memory status user group exe queue partition after think
+        # job submit wait run allocated cpu used requested limit memory status user group exe queue part after think
         "1 0 5 100 4 -1 -1 4 200 2048 1 7 -1 -1 1 -1 -1 -1",
         "2 10 2.25 10 1 -1 -1 1 10 -1 0 -1 -1 -1 1 -1 -1 -1",
         "3 20.5 40 0 -1 -1 -1 2 50 -1 5 7 -1 -1 1 -1 -1 -1",
@@ -78,7 +78,13 @@ def test_a_workload_keeps_its_header(tmp_path):
 
 
 def test_names(tmp_path):
-    table = {"name": ["a b", "7", "; c"], "job": [1, 2, 3], "submit": [0, 1, 2], "after": [-1, 1, 99], "think": [0, 5, 0]}
+    table = {
+        "name": ["a b", "7", "; c"],
+        "job": [1, 2, 3],
+        "submit": [0, 1, 2],
+        "after": [-1, 1, 99],
+        "think": [0, 5, 0],
+    }
     path = tmp_path / "out.swf"
     write_swf(path, {**table, "start": [0, 1, 2], "end": [9, 9, 9], "cores": [1, 1, 1], "limit": [9, 9, 9]})
     found = read_workload(path)

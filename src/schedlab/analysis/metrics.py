@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from schedlab.analysis.distribution import distribution
 from schedlab.analysis.trim import Trim
 from schedlab.model.run import Tables
-from schedlab.model.states import STATES
+from schedlab.model.states import REASONS, STATES
 
 TAU = 10.0  # seconds; shorter jobs count as this long in the bounded slowdown
 
@@ -23,17 +23,18 @@ Floats = NDArray[np.float64]
 
 def summarise(tables: Tables, cores: int, *, tau: float = TAU, trim: Trim | None = None) -> dict[str, Any]:
     """All metrics of a run on a machine of `cores`. Times in seconds, shares between 0 and 1, None where undefined."""
-    state = tables.column("state")
+    state, reason = tables.column("state"), tables.column("reason")
     started = ~np.isnan(tables.column("start"))
     chosen = started  # the jobs that the metrics are about
     if trim:
         kept = trim.keeps(tables)
-        state, chosen = state[kept], started & kept
+        state, reason, chosen = state[kept], reason[kept], started & kept
     span = _span(tables, chosen, trim)
     return {
         "jobs": len(state),
         "started": int(chosen.sum()),
-        "states": dict(zip(STATES, np.bincount(state.astype(np.intp), minlength=len(STATES)).tolist(), strict=True)),
+        "states": _counts(state, STATES),
+        "reasons": {word: count for word, count in _counts(reason, REASONS).items() if word and count},
         "tau": tau,
         "trim": None if trim is None else {"warm_up": trim.warm_up, "cool_down": trim.cool_down, "by": trim.by},
         "makespan": span.last_end - span.begin,
@@ -138,6 +139,10 @@ def _throughput(tables: Tables, started: NDArray[np.bool_], span: _Span) -> floa
     """Jobs that ended in the span, per hour."""
     end = tables.column("end")
     return _ratio(3600.0 * int((started & (end >= span.begin) & (end <= span.end)).sum()), span.length)
+
+
+def _counts(codes: NDArray[Any], words: tuple[str, ...]) -> dict[str, int]:
+    return dict(zip(words, np.bincount(codes.astype(np.uint8), minlength=len(words)).tolist(), strict=True))
 
 
 def _at_least_one(values: Floats) -> Floats:

@@ -25,7 +25,7 @@ class Trim:
             raise InputError(f"cannot leave out {self}", hint="two shares of at least 0 % that leave something over")
 
     def __str__(self) -> str:
-        return f"the first {self.warm_up:.3g} and the last {self.cool_down:.3g} of the {self.by}"
+        return f"the first {100 * self.warm_up:.3g} % and the last {100 * self.cool_down:.3g} % of the {self.by}"
 
     @classmethod
     def parse(cls, text: str, by: Literal["jobs", "time"] = "jobs") -> Trim:

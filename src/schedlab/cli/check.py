@@ -13,7 +13,7 @@ SHOWN = 10
 
 
 def check(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Run folders.", show_default=False)],
+    runs: Annotated[list[str], typer.Argument(metavar="RUN", help="Run folders.", show_default=False)],
     as_json: Json = False,
 ) -> None:
     """Judge finished schedules: no job too early, no node over-full, no dependency broken.

@@ -33,7 +33,7 @@ class TrimBy(StrEnum):
 
 def compare(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Run folders, or folders that hold runs.", show_default=False)
+        list[Path], typer.Argument(metavar="RUN", help="Run folders, or folders that hold runs.", show_default=False)
     ],
     by: Annotated[
         By | None, typer.Option(help="Also compare class by class: by size in cores, run time, user or queue.")
@@ -72,7 +72,8 @@ def compare(
     if not {"workload", "cluster"} & set(comparison.differences):
         say(f"{found[0].workload['name']} on {found[0].cluster.name}\n")
     console().print(comparison_table(comparison))
-    say(footnote(comparison), "dim")
+    if note := footnote(comparison):
+        say(note, "dim")
     if by is not None and classes is not None:
         _print_classes(by, comparison, classes)
 

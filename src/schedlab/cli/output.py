@@ -7,7 +7,7 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from schedlab.model.errors import SchedlabError
+from schedlab.model.errors import InputErrors, SchedlabError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,10 +46,9 @@ def warn(text: str) -> None:
 
 
 def print_error(error: SchedlabError) -> None:
-    if error.exit_code == InterruptedError.exit_code:
-        _message("interrupted", "yellow", str(error))
-    else:
-        _message("error", "red", str(error))
+    for one in error.errors if isinstance(error, InputErrors) else [error]:
+        interrupted = isinstance(one, InterruptedError)
+        _message("interrupted" if interrupted else "error", "yellow" if interrupted else "red", str(one))
 
 
 def print_json(document: Any) -> None:

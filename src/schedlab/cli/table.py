@@ -60,7 +60,9 @@ def footnote(comparison: Comparison) -> str:
     for metric in METRICS.values():
         counts = comparison.values(metric)
         if _is_state(metric) and len(set(counts)) == 1 and counts[0]:
-            notes.append(f"{metric.label}: {counts[0]:,.0f} jobs")
+            reasons = comparison.rows[0].summary["reasons"] if metric.key == "states.rejected" else {}
+            why = f" ({', '.join(reasons)})" if reasons else ""
+            notes.append(f"{metric.label}: {counts[0]:,.0f} jobs{why}")
     return "; ".join(notes)
 
 

@@ -43,7 +43,7 @@ def check_target(path: Path, force: bool = False) -> None:
         raise InputError("a run gets a folder of its own", where=where, hint=f"for example {path / 'my-run'}")
     for parent in target.parents:
         if parent.exists() and not parent.is_dir():
-            raise InputError(f"cannot make a folder here: {parent} is a file", where=where)
+            raise InputError(f"cannot make a folder here: {parent} is a file", where=where, hint="choose another place")
     if not target.exists():
         return
     if not target.is_dir():

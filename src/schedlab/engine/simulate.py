@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from schedlab import _core
+from schedlab.engine.decider import Decider
 from schedlab.engine.store import MemoryWriter, RunWriter
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import DecisionError, InputError, InvariantError
@@ -45,7 +46,7 @@ class Options:
 def simulate(
     workload: Workload,
     cluster: Cluster,
-    policy: str | PolicySpec = "easy",
+    policy: str | PolicySpec | Decider = "easy",
     *,
     estimate: str = "limit",
     overrun: Overrun = "kill",
@@ -56,12 +57,12 @@ def simulate(
     force: bool = False,
     progress: Progress | None = None,
 ) -> Run:
-    """Replay `workload` on `cluster` under `policy`.
+    """Replay `workload` on `cluster` under `policy`: its text (`easy:order=sjf`), or an object that decides.
 
-    With `out` the run streams into that folder and memory stays small; without, it is kept in memory. `validate` checks the
-    engine's invariants at every step (slow). `progress` is called a few times a second.
+    With `out` the run streams into that folder and memory stays small; without, it is kept in memory. `validate` checks
+    the engine's invariants at every step (slow). `progress` is called a few times a second.
     """
-    spec = parse_policy(policy) if isinstance(policy, str) else policy
+    spec, text, decide = _understood(policy)
     options = Options(estimate, overrun, passes, dependencies)
     simulation = _simulation(cluster, spec, options, validate)
     feed = _Feed(workload, cluster, simulation)
@@ -74,6 +75,7 @@ def simulate(
     with writer:
         try:
             seconds = simulation.run(
+                decide=decide,
                 batches=feed.batches(),
                 write_jobs=lambda batch: writer.write_jobs(feed.named(batch)),
                 write_timeline=writer.write_timeline,
@@ -85,13 +87,22 @@ def simulate(
             raise InvariantError(str(error)) from error
         return writer.finish(
             {
-                "policy": spec.text,
+                "policy": text,
                 "options": asdict(options),
                 "workload": _described(workload),
                 "requests": list(workload.requests),
                 "timing": {"engine": seconds},
             }
         )
+
+
+def _understood(policy: str | PolicySpec | Decider) -> tuple[PolicySpec, str, Callable[..., None] | None]:
+    """What the core has to know, the policy's name, and who decides if not the core."""
+    if isinstance(policy, str):
+        policy = parse_policy(policy)
+    if isinstance(policy, PolicySpec):
+        return policy, policy.text, None
+    return parse_policy("fcfs"), type(policy).__qualname__, policy.decide  # only its placement, first-fit, matters
 
 
 def _simulation(cluster: Cluster, policy: PolicySpec, options: Options, validate: bool) -> _core.Simulation:

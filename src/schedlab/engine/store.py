@@ -56,10 +56,12 @@ class RunWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for file in self._files.values():
-            with suppress(OSError):  # the disk is full, which has been said already
-                file.close()
-        self._folder.__exit__(kind, error, trace)
+        try:
+            for file in self._files.values():
+                with suppress(OSError):  # the disk is full, which has been said already
+                    file.close()
+        finally:
+            self._folder.__exit__(kind, error, trace)
 
     def write_jobs(self, batch: Batch) -> None:
         if self._job_tables is None:
@@ -84,7 +86,7 @@ class RunWriter:
             text = json.dumps(full, indent=2, ensure_ascii=False, allow_nan=False)
             (partial / "run.json").write_text(text + "\n", encoding="utf-8")
             self._folder.commit()
-        return Run(full, FolderTables(self.path), self.path)
+        return Run(lambda: full, FolderTables(self.path), self.path)
 
     def _write(self, name: str, table: pa.Table) -> None:
         with explained(self.path):
@@ -114,7 +116,7 @@ class MemoryWriter:
         self._tables.time_batches.append(batch)
 
     def finish(self, config: dict[str, Any]) -> Run:
-        return Run(run_json(config, self._tables.cluster, self._tables), self._tables)
+        return Run(lambda: run_json(config, self._tables.cluster, self._tables), self._tables)
 
 
 class MemoryTables:
@@ -167,7 +169,7 @@ def read_run(path: str | Path, *, verify: bool = False) -> Run:
             raise InputError("the run is incomplete: the file is missing", where=str(folder / name))
         if verify and _sha256(folder / name) != expected:
             raise InputError("the file was changed after the run was written", where=str(folder / name))
-    return Run(config, FolderTables(folder), folder)
+    return Run(lambda: config, FolderTables(folder), folder)
 
 
 def run_json(config: dict[str, Any], cluster: Cluster, tables: Tables) -> dict[str, Any]:

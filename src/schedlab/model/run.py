@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -41,10 +41,15 @@ class Tables(Protocol):
 class Run:
     """One policy on one workload and one cluster, simulated."""
 
-    def __init__(self, config: dict[str, Any], tables: Tables, path: Path | None = None) -> None:
-        self.config = config  # the content of run.json
+    def __init__(self, describe: Callable[[], dict[str, Any]], tables: Tables, path: Path | None = None) -> None:
+        self._describe = describe
         self.tables = tables
         self.path = path  # its folder; None while it is in memory only
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """The content of run.json. Made when first looked at: the summary of a run in memory takes time."""
+        return self._describe()
 
     @property
     def policy(self) -> str:

@@ -71,14 +71,17 @@ class JobBatch:
         if "limit" not in columns:
             columns["limit"] = columns["runtime"]
         full = {
-            name: np.ascontiguousarray(columns.pop(name), dtype)
-            if name in columns
-            else np.full(length, unknown, dtype)
+            name: np.ascontiguousarray(columns.pop(name), dtype) if name in columns else np.full(length, unknown, dtype)
             for name, (dtype, unknown) in JOB_COLUMNS.items()
         }
         if columns:
             raise TypeError(f"unknown job columns: {', '.join(columns)}")
         return cls(names=names, **full)
+
+    def take(self, rows: NDArray[np.intp]) -> JobBatch:
+        """These rows, in this order."""
+        columns: dict[str, Any] = {name: column[rows] for name, column in self.columns().items()}
+        return JobBatch(names=None if self.names is None else tuple(self.names[row] for row in rows), **columns)
 
     def columns(self) -> dict[str, NDArray[Any]]:
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "names"}
@@ -97,7 +100,7 @@ class ReadReport:
 
 @dataclass
 class Workload:
-    """Jobs sorted by submit time (ties as in the file). `batches()` may be called again for another run over them.
+    """Jobs sorted by submit time, ties by job number. `batches()` may be called again for another run over them.
 
     `requests` and `report` are complete once a pass over the batches is.
     """
@@ -117,8 +120,8 @@ class Workload:
     def of(cls, *, name: str = "jobs", requests: list[Request] | None = None, **columns: Any) -> Workload:
         """A workload from columns in memory; sorted by submit time here."""
         batch = JobBatch.of(**columns)
-        order = np.argsort(batch.submit, kind="stable")
-        ordered = JobBatch(**{key: column[order] for key, column in batch.columns().items()})
+        order = np.lexsort((batch.id, batch.submit))
+        ordered = batch.take(order)
         report = ReadReport(records=len(batch), kept=len(batch))
         return cls(name, lambda: iter((ordered,)), requests or [SINGLE_CORE], report=report)
 

@@ -39,13 +39,13 @@ def read_workload(
     `memory=True` makes the requested memory a part of the request. The other options are those of `SwfOptions`.
     """
     log = _Log(Path(path), SwfOptions(clean, procs, missing_limit, bad_rows, max_procs), progress)
+    mark = _mark(log.path)
     found = _first_pass(log, None if in_memory else window)
     if not found.report.kept:
         raise _nothing_left(log, found.report)
     requests = _Requests(memory)
     if found.jobs is None:
-        mark = _mark(log.path)
-        window = window if found.moved else 0
+        window = window if found.moved else 0  # nothing to wait for in a log that is in order
 
         def source() -> Iterator[JobBatch]:
             if _mark(log.path) != mark:
@@ -161,8 +161,12 @@ class _Requests:
         return places[inverse]
 
 
-def _mark(path: Path) -> tuple[int, int]:
-    status = path.stat()
+def _mark(path: Path) -> tuple[int, int] | None:
+    """What tells one state of a file from another; None if there is none."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return None
     return status.st_size, status.st_mtime_ns
 
 

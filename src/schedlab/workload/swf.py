@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from schedlab._core import SwfParser
+from schedlab import _core
 from schedlab.model.errors import InputError
 from schedlab.model.suggest import did_you_mean
 from schedlab.model.workload import ReadReport
@@ -52,8 +52,8 @@ class SwfOptions:
                 f"max_procs cannot be {self.max_procs}", hint="the processors of the machine; 0: do not check"
             )
 
-    def parser(self, *, named: bool) -> SwfParser:
-        return SwfParser(
+    def parser(self, *, named: bool) -> _core.SwfParser:
+        return _core.SwfParser(
             clean=self.clean,
             procs=self.procs,
             missing_limit=-1.0 if isinstance(self.missing_limit, str) else float(self.missing_limit),
@@ -118,7 +118,7 @@ class SwfReader:
             kept=parser.kept,
             dropped=parser.dropped,
             filled=parser.filled,
-            bad_rows=[f"line {line}: {problem}" for line, problem in parser.bad_rows] if parser.dropped else [],
+            bad_rows=[f"line {line}: {problem}" for line, problem in parser.bad_rows],
             unknown=parser.unknown,
             out_of_order=parser.out_of_order,
         )

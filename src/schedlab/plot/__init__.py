@@ -1,0 +1,1 @@
+"""Figures of finished runs, for papers and reports."""
