@@ -14,8 +14,7 @@ Engine::Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> 
       now_(-kNever) {}
 
 void Engine::add_shape(Shape shape, Reason reason) {
-  if (reason == Reason::None)
-    machine_.prepare(shape, options_.exclusive, placement_.kind() == Placement::Kind::Contiguous);
+  machine_.prepare(shape, options_.exclusive, placement_.kind() == Placement::Kind::Contiguous);
   shapes_.push_back(std::move(shape));
   shape_reasons_.push_back(reason);
 }
@@ -79,26 +78,29 @@ void Engine::instant(Decider &decider) {
   ask(decider);
 }
 
-// A pass after every event; what ends as believed is free from the beginning of the instant.
+// A pass after every event, except corrections; what ends as believed is free from the beginning of the instant.
 void Engine::instant_by_event(Decider &decider) {
   ending_.clear();
   for (const End *end = next_end(); end && end->end <= now_; end = next_end()) {
-    const Slot slot = end->slot;
+    ending_.push_back(end->slot);
     ends_.pop();
-    ending_.push_back(slot);
-    if (jobs_[slot].estimated_end <= now_) release(slot);
+    if (jobs_[ending_.back()].estimated_end <= now_) release(ending_.back());
   }
-  while (next_timer(now_, true)) {  // told at the next pass, no reason for one
-  }
-  while (more_input() && input_.submit[cursor_] <= now_) {
-    submit();
+  for (std::size_t ended = 0;;) {
+    if (next_timer(now_, true)) continue;  // told with the next event, no reason for a pass
+    if (more_input() && input_.submit[cursor_] <= now_) {
+      submit();
+    } else if (ended < ending_.size()) {
+      complete(ending_[ended++]);
+    } else if (const End *end = next_end(); end && end->end <= now_) {  // started and ended in this instant
+      const Slot slot = end->slot;
+      ends_.pop();
+      complete(slot);
+    } else if (!next_timer(now_, false)) {
+      return;
+    }
     ask(decider);
   }
-  for (const Slot slot : ending_) {
-    complete(slot);
-    ask(decider);
-  }
-  while (next_timer(now_, false)) ask(decider);
 }
 
 void Engine::ask(Decider &decider) {
@@ -293,7 +295,7 @@ void Engine::complete(Slot slot) {
 void Engine::correct(Slot slot) {
   Job &job = jobs_[slot];
   if (track_ends_) estimated_ends_.erase({job.estimated_end, job.start_order, 0, slot});
-  job.estimate = estimator_->correct(job, now_ - job.start);
+  job.estimate = estimator_->correct(job);
   ++job.corrections;
   job.estimated_end = job.start + job.estimate;
   if (track_ends_) estimated_ends_.insert({job.estimated_end, job.start_order, job.allocated_cores, slot});

@@ -50,15 +50,13 @@ class LastTwo final : public Estimator {
 
 }  // namespace
 
-Time Estimator::correct(const Job &job, Time elapsed) const {
+Time Estimator::correct(const Job &job) const {
   constexpr std::array<Time, 11> kSteps = {60, 300, 900, 1800, 3600, 7200, 18000, 36000, 72000, 180000, 360000};
-  // A step that the job has outlived already (its estimate was corrected late) is passed over.
-  for (auto k = static_cast<std::size_t>(job.corrections); k < kSteps.size(); ++k) {
-    const Time longer = job.first_estimate + kSteps[k];
-    const Time capped = job.limit > elapsed ? std::min(longer, job.limit) : longer;
-    if (capped > elapsed) return capped;
-  }
-  return job.limit > elapsed ? job.limit : elapsed + kSteps.back();
+  const Time elapsed = job.estimate;
+  const auto step = static_cast<std::size_t>(job.corrections);
+  if (step >= kSteps.size()) return job.limit > elapsed ? job.limit : elapsed + kSteps.back();
+  const Time longer = std::max(job.first_estimate + kSteps[step], std::nextafter(elapsed, kNever));
+  return job.limit > elapsed ? std::min(longer, job.limit) : longer;
 }
 
 std::unique_ptr<Estimator> Estimator::make(const std::string &name, double factor, bool kill_at_limit) {

@@ -14,8 +14,8 @@ class Estimator {
   virtual Time estimate(const Job &job) = 0;  // once, at submission
   virtual void ended(const Job & /*job*/, Time /*runtime*/) {}
 
-  // The new estimate of a job that has outlived its current one.
-  virtual Time correct(const Job &job, Time elapsed) const;
+  // The new estimate, a longer one, of a job that has outlived its current one.
+  virtual Time correct(const Job &job) const;
 
   static std::unique_ptr<Estimator> make(const std::string &name, double factor, bool kill_at_limit);
 };

@@ -143,6 +143,10 @@ bool Placement::place(const Machine &machine, const NodeState &state, const Shap
     case Kind::FirstFit:
       break;
     case Kind::Spread:
+      if (!shape.exclusive) return spread(machine, state, candidates, shape, count, shares);
+      std::stable_sort(candidates.begin(), candidates.end(),
+                       [&](const Candidate &a, const Candidate &b) { return free_cores(a) > free_cores(b); });
+      break;
       return spread(machine, state, candidates, shape, count, shares);
     case Kind::Contiguous:
       return contiguous(candidates, count, shares);

@@ -9,7 +9,7 @@ class RejectAll final : public Decider {
  public:
   void decide(View &view, std::span<const Event> events) override {
     for (const Event &event : events)
-      if (event.kind == Event::Kind::Submitted) view.reject(event.slot);
+      if (event.kind == Event::Kind::Submitted && view.job(event.slot).state == State::Waiting) view.reject(event.slot);
   }
 };
 
