@@ -14,7 +14,7 @@ namespace schedlab {
 template <class Entry, class Summary>
 class BlockList {
  public:
-  static constexpr int kCapacity = 64;
+  static constexpr int kCapacity = 32;
 
   struct Position {
     std::size_t block = 0;

@@ -12,7 +12,7 @@ namespace {
 struct Reserved {
   Time start;
   std::int64_t sequence;
-  Amount cores;
+  std::int32_t cores;
   Slot slot;
   bool before(const Reserved &o) const { return start != o.start ? start < o.start : sequence < o.sequence; }
 };
@@ -41,7 +41,8 @@ class Conservative final : public QueuePolicy {
         withdraw(view, event.slot);
       }
     }
-    take_in(view, events);
+    look_at(view, events);
+    enqueue(view);
     if (order_.dynamic()) refresh(view);
     if (!by_nodes_ && std::any_of(fresh_.begin(), fresh_.end(),
                                   [&](const Waiting &w) { return !Plan::countable(view, view.job(w.slot)); })) {
@@ -63,7 +64,9 @@ class Conservative final : public QueuePolicy {
  private:
   using Reservations = BlockList<Reserved, LeastCores>;
 
-  static Reserved entry(const Job &job, Slot slot) { return {job.reserved_start, job.sequence, job.cores, slot}; }
+  static Reserved entry(const Job &job, Slot slot) {
+    return {job.reserved_start, job.sequence, static_cast<std::int32_t>(job.cores), slot};
+  }
   static bool reserved(const Job &job) { return job.reserved_start < kNever; }
 
   // The keys of a dynamic order may have changed since these were written down.

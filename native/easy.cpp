@@ -184,7 +184,7 @@ class Easy final : public QueuePolicy {
   }
 
   Amount least_cores() const {
-    Amount least = std::numeric_limits<Amount>::max();
+    std::int32_t least = std::numeric_limits<std::int32_t>::max();
     for (std::size_t b = 0; b < queue_.block_count(); ++b) least = std::min(least, queue_.summary(b).cores);
     return least;
   }

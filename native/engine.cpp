@@ -4,6 +4,12 @@
 
 namespace schedlab {
 
+namespace {
+EstimatedEnd entry(const Job &job, Slot slot) {
+  return {job.estimated_end, job.start_order, static_cast<std::int32_t>(job.allocated_cores), slot};
+}
+}  // namespace
+
 Engine::Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> estimator, Options options, Host &host)
     : machine_(std::move(machine)),
       placement_(machine_.nodes() == 1 ? Placement("first-fit", 0) : placement),
@@ -15,6 +21,7 @@ Engine::Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> 
 
 void Engine::add_shape(Shape shape, Reason reason) {
   machine_.prepare(shape, options_.exclusive, placement_.kind() == Placement::Kind::Contiguous);
+  cluster_.expect(shape);
   shapes_.push_back(std::move(shape));
   shape_reasons_.push_back(reason);
 }
@@ -265,7 +272,7 @@ void Engine::begin(Slot slot, double priority, bool backfilled) {
   job.estimated_end = now_ + job.estimate;
   ++running_count_, running_cores_ += job.cores;
   ends_.push({job.end, job.start_order, slot});
-  if (track_ends_) estimated_ends_.insert({job.estimated_end, job.start_order, job.allocated_cores, slot});
+  if (track_ends_) estimated_ends_.insert(entry(job, slot));
   if (job.estimated_end < job.end) set_timer(job.estimated_end, TimerKind::Correct, slot);
 }
 
@@ -277,7 +284,7 @@ Time Engine::true_end(const Job &job) const {
 void Engine::release(Slot slot) {
   Job &job = jobs_[slot];
   cluster_.give_back(*job.shape, job.shares);
-  if (track_ends_) estimated_ends_.erase({job.estimated_end, job.start_order, 0, slot});
+  if (track_ends_) estimated_ends_.erase(entry(job, slot));
   job.released = true;
   ++changes_;
 }
@@ -294,11 +301,11 @@ void Engine::complete(Slot slot) {
 
 void Engine::correct(Slot slot) {
   Job &job = jobs_[slot];
-  if (track_ends_) estimated_ends_.erase({job.estimated_end, job.start_order, 0, slot});
+  if (track_ends_) estimated_ends_.erase(entry(job, slot));
   job.estimate = estimator_->correct(job);
   ++job.corrections;
   job.estimated_end = job.start + job.estimate;
-  if (track_ends_) estimated_ends_.insert({job.estimated_end, job.start_order, job.allocated_cores, slot});
+  if (track_ends_) estimated_ends_.insert(entry(job, slot));
   if (job.estimated_end < job.end) set_timer(job.estimated_end, TimerKind::Correct, slot);
   ++changes_;
   events_.push_back({Event::Kind::Corrected, slot});

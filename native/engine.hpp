@@ -34,7 +34,7 @@ struct Event {
 struct EstimatedEnd {
   Time end;
   std::uint64_t order;  // of starting
-  Amount cores;
+  std::int32_t cores;
   Slot slot;
   bool before(const EstimatedEnd &other) const { return end != other.end ? end < other.end : order < other.order; }
 };

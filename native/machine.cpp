@@ -15,7 +15,6 @@ Machine::Machine(std::vector<std::string> resources, std::vector<Group> groups)
     group_first_.push_back(nodes_);
     nodes_ += group.count;
     total_cores_ += group.count * group.resources[0];
-    most_cores_ = std::max(most_cores_, group.resources[0]);
     uniform_ = uniform_ && group.resources == groups_[0].resources;
     for (int i = 0; i < group.count; ++i)
       totals_.free.insert(totals_.free.end(), group.resources.begin(), group.resources.end());
@@ -107,41 +106,49 @@ int NodeSet::next(int from) const {
   return static_cast<int>(found * 64) + std::countr_zero(words_[found]);
 }
 
-namespace {
-// How many of 1, 2, 4, … are at most this.
-std::size_t levels_of(Amount cores) {
-  return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(cores)));
-}
-}  // namespace
-
-FreeNodes::FreeNodes(int nodes, Amount most_cores) : levels_(levels_of(most_cores), NodeSet(nodes)) {}
-
-void FreeNodes::change(int node, Amount before, Amount after) {
-  for (std::size_t level = levels_of(before); level < levels_of(after); ++level) levels_[level].insert(node);
-  for (std::size_t level = levels_of(after); level < levels_of(before); ++level) levels_[level].erase(node);
-}
-
 int FreeNodes::next(int from, Amount at_least) const {
-  if (at_least == 0) return from;
-  return levels_[levels_of(at_least) - 1].next(from);
+  for (auto level = levels_.rbegin(); level != levels_.rend(); ++level)
+    if (level->cores <= at_least) return level->nodes.next(from);
+  return from;  // a request for no cores: any node may do
+}
+
+void FreeNodes::expect(Amount at_least, const Machine &machine, const NodeState &state) {
+  if (at_least <= 0) return;
+  const auto cores = static_cast<Amount>(std::bit_floor(static_cast<std::uint64_t>(at_least)));
+  const auto at = std::find_if(levels_.begin(), levels_.end(), [&](const Level &l) { return l.cores >= cores; });
+  if (at != levels_.end() && at->cores == cores) return;
+  Level level{cores, NodeSet(machine.nodes())};
+  for (int node = 0; node < machine.nodes(); ++node)
+    if (state.free[static_cast<std::size_t>(node * machine.resources())] >= cores) level.nodes.insert(node);
+  levels_.insert(at, std::move(level));
 }
 
 LiveCluster::LiveCluster(const Machine &machine, Index index)
-    : machine_(&machine),
-      index_(index),
-      state_(machine.empty()),
-      free_cores_(machine.cores()),
-      free_nodes_(index == Index::FreeNodes ? machine.nodes() : 0, machine.most_cores()) {
-  for (int node = 0; node < machine.nodes(); ++node) {
-    if (index_ == Index::FreeNodes) free_nodes_.change(node, 0, machine.total(node, 0));
-    if (index_ == Index::ByFree) by_free_.emplace(machine.total(node, 0), node);
-  }
+    : machine_(&machine), index_(index), state_(machine.empty()), free_cores_(machine.cores()) {
+  if (index_ == Index::ByFree)
+    for (int node = 0; node < machine.nodes(); ++node) by_free_.emplace(machine.total(node, 0), node);
+}
+
+void LiveCluster::expect(const Shape &shape) {
+  if (index_ == Index::FreeNodes) free_nodes_.expect(shape.node_cores(), *machine_, state_);
 }
 
 Amount LiveCluster::change(const Shape &shape, const Shares &shares, int sign) {
   const auto stride = static_cast<std::size_t>(machine_->resources());
   const auto free_on = [&](const Share &share) { return state_.free[static_cast<std::size_t>(share.node) * stride]; };
   Amount cores = 0;
+  if (stride == 1 && !shape.exclusive && index_ == Index::FreeNodes) {  // the common case, in one go
+    for (const Share &share : shares) {
+      Amount &free = state_.free[static_cast<std::size_t>(share.node)];
+      const Amount before = free;
+      free += sign * share.chunks * shape.cores;
+      state_.jobs[static_cast<std::size_t>(share.node)] -= sign;
+      cores += free - before;
+      free_nodes_.change(share.node, before, free);
+    }
+    free_cores_ += cores;
+    return sign * cores;
+  }
   for (const Share &share : shares) {
     const Amount before = free_on(share);
     machine_->apply(state_, shape, share, sign);

@@ -18,9 +18,11 @@ struct Shape {
   std::vector<bool> groups;  // which node groups may serve it
 
   // Derived by Machine::prepare:
-  Amount cores = 0, memory = 0, gpus = 0;   // of one chunk
-  bool plain = false;                       // single cores that may go anywhere
-  bool countable = false;                   // whether it fits is a matter of counting free cores
+  Amount cores = 0, memory = 0, gpus = 0;  // of one chunk
+  bool plain = false;                      // single cores that may go anywhere
+  bool countable = false;                  // whether it fits is a matter of counting free cores
+  // The cores that a node must have free to take anything of it.
+  Amount node_cores() const { return cores * (per_node_min > 1 ? per_node_min : 1); }
   Amount largest = 0;                       // how many chunks an empty machine takes
   std::vector<std::pair<int, int>> ranges;  // eligible nodes as [first, last)
 };
@@ -45,8 +47,7 @@ class Machine {
   int nodes() const { return nodes_; }
   int resources() const { return resources_; }
   Amount cores() const { return total_cores_; }
-  Amount most_cores() const { return most_cores_; }  // of any node
-  bool uniform() const { return uniform_; }          // all nodes alike
+  bool uniform() const { return uniform_; }  // all nodes alike
   const std::vector<Group> &groups() const { return groups_; }
   Amount total(int node, int resource) const {
     return totals_.free[static_cast<std::size_t>(node * resources_ + resource)];
@@ -67,7 +68,7 @@ class Machine {
   std::vector<Group> groups_;
   std::vector<int> group_first_;
   NodeState totals_;
-  Amount total_cores_ = 0, most_cores_ = 0;
+  Amount total_cores_ = 0;
   bool uniform_ = true;
 };
 
@@ -84,15 +85,29 @@ class NodeSet {
   std::vector<std::uint64_t> words_, summary_;  // a bit per node; a bit per word that is not zero
 };
 
-// Nodes by their free cores, in powers of two: who has at least 1, 2, 4, … free.
+// Nodes by their free cores: who has at least so many, for the powers of two that requests have asked for so far.
 class FreeNodes {
  public:
-  FreeNodes(int nodes, Amount most_cores);
-  void change(int node, Amount before, Amount after);
-  int next(int from, Amount at_least) const;  // a node from there on that may have so many free (at least half of it)
+  void change(int node, Amount before, Amount after) {
+    for (Level &level : levels_)
+      if ((before >= level.cores) != (after >= level.cores)) {
+        if (after >= level.cores)
+          level.nodes.insert(node);
+        else
+          level.nodes.erase(node);
+      }
+  }
+  // A node from there on that may have so many free (it has at least half of it).
+  int next(int from, Amount at_least) const;
+  // Before the first `next` for such a request: sees to it that there is a level for it.
+  void expect(Amount at_least, const Machine &machine, const NodeState &state);
 
  private:
-  std::vector<NodeSet> levels_;
+  struct Level {
+    Amount cores;
+    NodeSet nodes;
+  };
+  std::vector<Level> levels_;  // fewest cores first
 };
 
 // The live cluster: the machine's state plus the index that the chosen placement walks by.
@@ -110,6 +125,7 @@ class LiveCluster {
   Amount give_back(const Shape &shape, const Shares &shares) { return change(shape, shares, +1); }
 
   const FreeNodes &free_nodes() const { return free_nodes_; }
+  void expect(const Shape &shape);                                              // a request that will be placed
   const std::set<std::pair<Amount, int>> &by_free() const { return by_free_; }  // (free cores, node)
 
  private:

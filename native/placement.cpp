@@ -89,8 +89,7 @@ LiveCluster::Index Placement::index() const {
 bool Placement::first_fit(const LiveCluster &cluster, const Shape &shape, Amount count, Shares &shares) const {
   const Machine &machine = cluster.machine();
   const FreeNodes &nodes = cluster.free_nodes();
-  const Amount needed = shape.cores * std::max<Amount>(shape.per_node_min, 1);
-  if (needed > machine.most_cores()) return false;
+  const Amount needed = shape.node_cores();
   for (const auto &[first, last] : shape.ranges)
     for (int node = nodes.next(first, needed); node < last; node = nodes.next(node + 1, needed))
       if (fill(shares, node, machine.capacity(cluster.state(), node, shape), count)) return true;

@@ -3,7 +3,13 @@
 namespace schedlab {
 
 void QueuePolicy::decide(View &view, std::span<const Event> events) {
-  take_in(view, events);
+  look_at(view, events);
+  // Most jobs come to an empty queue and fit: they never enter it.
+  std::size_t started = 0;
+  if (queue_.empty())
+    while (started < fresh_.size() && start(view, fresh_[started], false)) ++started;
+  fresh_.erase(fresh_.begin(), fresh_.begin() + static_cast<std::ptrdiff_t>(started));
+  enqueue(view);
   if (!queue_.empty()) {
     if (!dynamic() && seen_changes_ == view.changes() && head_ == queue_.front().sequence) {
       if (!fresh_.empty()) arrivals(view, fresh_);
@@ -16,25 +22,30 @@ void QueuePolicy::decide(View &view, std::span<const Event> events) {
   head_ = queue_.empty() ? -1 : queue_.front().sequence;
 }
 
-void QueuePolicy::take_in(View &view, std::span<const Event> events) {
+void QueuePolicy::look_at(View &view, std::span<const Event> events) {
   fresh_.clear();
   for (const Event &event : events) {
     if (event.kind == Event::Kind::Submitted) {
       Job &job = view.annotate(event.slot);
+      if (job.state != State::Waiting) continue;  // cancelled in this very instant
       job.key = order_.key(job, view.now());
       fresh_.push_back(waiting(job, event.slot, job.key));
-      queue_.insert(fresh_.back());
-      entered(view, event.slot);
     } else if (event.kind == Event::Kind::Cancelled) {
       const Job &job = view.job(event.slot);
+      if (std::isnan(job.key)) continue;  // it has never been here
       queue_.erase(waiting(job, event.slot, job.key));
       left(view, event.slot);
-      // It may have been submitted in this very instant.
-      std::erase_if(fresh_, [&](const Waiting &w) { return w.slot == event.slot; });
     }
   }
   if (fresh_.size() > 1)
     std::sort(fresh_.begin(), fresh_.end(), [](const Waiting &a, const Waiting &b) { return a.before(b); });
+}
+
+void QueuePolicy::enqueue(View &view) {
+  for (const Waiting &who : fresh_) {
+    queue_.insert(who);
+    entered(view, who.slot);
+  }
 }
 
 std::vector<Waiting> QueuePolicy::sorted(View &view, const Order &order, double Job::*key) {
@@ -43,7 +54,7 @@ std::vector<Waiting> QueuePolicy::sorted(View &view, const Order &order, double 
   for (Slot slot = view.first_waiting(); slot != kNoSlot; slot = view.job(slot).next) {
     Job &job = view.annotate(slot);
     job.*key = order.key(job, view.now());
-    found.push_back({job.*key, job.eligible, job.sequence, job.cores, slot});
+    found.push_back({job.*key, job.eligible, job.sequence, static_cast<std::int32_t>(job.cores), slot});
   }
   std::sort(found.begin(), found.end(), [](const Waiting &a, const Waiting &b) { return a.before(b); });
   return found;

@@ -11,7 +11,7 @@ struct Waiting {
   double key;
   Time eligible;
   std::int64_t sequence;
-  Amount cores;
+  std::int32_t cores;
   Slot slot;
   bool before(const Waiting &o) const {
     if (key != o.key) return key < o.key;
@@ -20,7 +20,7 @@ struct Waiting {
   }
 };
 struct LeastCores {
-  Amount cores = std::numeric_limits<Amount>::max();
+  std::int32_t cores = std::numeric_limits<std::int32_t>::max();
   void add(const auto &entry) { cores = std::min(cores, entry.cores); }
   bool remove(const auto &entry) const { return entry.cores > cores; }
 };
@@ -33,8 +33,9 @@ class QueuePolicy : public Decider {
   void decide(View &view, std::span<const Event> events) override;
 
  protected:
-  // Puts new jobs into the queue (and into fresh_, in order) and takes cancelled ones out.
-  void take_in(View &view, std::span<const Event> events);
+  // Collects new jobs in fresh_, in order, and takes cancelled ones out of the queue.
+  void look_at(View &view, std::span<const Event> events);
+  void enqueue(View &view);  // the fresh ones
 
   // Everything may have changed: go through the whole queue.
   virtual void pass(View &view) = 0;
@@ -48,7 +49,7 @@ class QueuePolicy : public Decider {
   virtual void refresh(View &view);  // dynamic orders: new keys
 
   Waiting waiting(const Job &job, Slot slot, double key) const {
-    return {key, job.eligible, job.sequence, job.cores, slot};
+    return {key, job.eligible, job.sequence, static_cast<std::int32_t>(job.cores), slot};
   }
   bool start(View &view, const Waiting &who, bool backfilled) {
     return view.start(who.slot, view.job(who.slot).key, backfilled);
