@@ -1,0 +1,162 @@
+"""The decider protocol, from Python: what a policy sees, what it may do, and what it is refused."""
+
+from __future__ import annotations
+
+import math
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import schedlab as sl
+
+ROOT = Path(__file__).parents[2]
+
+
+def simulated(decide: Any, *, cores: int = 4, nodes: int = 1, **columns: Any) -> list[dict[str, Any]]:
+    """Start, end and state of each job under a policy that is a function."""
+    policy = type("Policy", (), {"decide": staticmethod(decide)})()
+    cluster = sl.Cluster.of_cores(cores) if nodes == 1 else sl.Cluster.uniform(nodes, cores=cores)
+    run = sl.simulate(sl.Workload.of(**columns), cluster, policy, validate=True)
+    return run.jobs.select("start", "end", "state", "nodes").rows(named=True)
+
+
+def start_all(view: Any, events: Any) -> None:
+    for job in view.waiting:
+        view.start(job)
+
+
+def test_easy_in_python_gives_the_native_schedule() -> None:
+    easy = runpy.run_path(str(ROOT / "examples" / "easy_in_python.py"))["Easy"]
+    jobs, cluster = sl.read_workload(ROOT / "examples" / "demo.swf"), sl.Cluster.uniform(64, cores=4)
+    mine, native = sl.simulate(jobs, cluster, easy()), sl.simulate(jobs, cluster, "easy")
+    assert mine.jobs["start"].to_list() == native.jobs["start"].to_list()
+    assert mine.jobs["nodes"].to_list() == native.jobs["nodes"].to_list()
+    assert sl.check(mine) == []
+
+
+def test_a_policy_sees_what_it_may_and_no_runtime() -> None:
+    seen: list[Any] = []
+
+    def decide(view: Any, events: Any) -> None:
+        (kind, job) = events[0]
+        seen.append((view.now, kind, job.id, view.free_cores, view.free, len(view.waiting), len(view.running)))
+        if kind == "submitted":
+            assert (job.cores, job.limit, job.estimate, job.user, job.state) == (3, 50.0, 50.0, 7, "waiting")
+            assert math.isnan(job.start) and not hasattr(job, "runtime") and not hasattr(job, "end")
+            assert view.fits(job) and view.start(job)
+            assert (job.state, job.start, job.estimated_end, job.nodes) == ("running", 5.0, 55.0, [(0, 2), (1, 1)])
+            assert view.free == [0, 1]
+
+    simulated(decide, cores=2, nodes=2, submit=[5], runtime=[20], limit=[50], count=[3], user=[7])
+    assert seen == [(5.0, "submitted", 1, 4, [2, 2], 1, 0), (25.0, "completed", 1, 4, [2, 2], 0, 0)]
+
+
+def test_nodes_by_hand() -> None:
+    def decide(view: Any, events: Any) -> None:
+        for job in view.waiting:
+            assert view.start(job, nodes=[(2, 1), (0, 2)])
+
+    (job,) = simulated(decide, cores=2, nodes=3, submit=[0], runtime=[1], count=[3])
+    assert job["nodes"] == "n3,n1*2"
+
+
+def test_rates() -> None:
+    """20 s of work: 4 s at full speed, 10 s at half, 6 s standing still, the rest at double speed: 4+10+6+5.5."""
+    plan = {4.0: 0.5, 14.0: 0.0, 20.0: 2.0}
+
+    def decide(view: Any, events: Any) -> None:
+        if view.waiting:
+            view.start(view.waiting[0])
+            for time in plan:
+                view.wake_at(time)
+        elif view.now in plan:
+            view.set_rate(view.running[0], plan[view.now])
+
+    (job,) = simulated(decide, submit=[0], runtime=[20], limit=[100], count=[1])
+    assert (job["end"], job["state"]) == (25.5, "completed")
+
+
+def test_the_limit_counts_wall_clock_not_work() -> None:
+    def decide(view: Any, events: Any) -> None:
+        for job in view.waiting:
+            view.start(job)
+            view.set_rate(job, 0.5)
+
+    (job,) = simulated(decide, submit=[0], runtime=[20], limit=[30], count=[1])
+    assert (job["end"], job["state"]) == (30.0, "killed")
+
+
+def test_kill_and_requeue() -> None:
+    def decide(view: Any, events: Any) -> None:
+        if view.now == 10.0:
+            first, second = sorted(view.running, key=lambda job: job.id)
+            view.kill(first)
+            view.requeue(second)
+            view.wake_at(30)
+        elif view.now < 1:
+            view.wake_at(10)
+        if view.now != 10.0:
+            start_all(view, events)
+
+    first, second = simulated(decide, submit=[0, 0], runtime=[25, 25], limit=[99, 99], count=[1, 1])
+    assert (first["start"], first["end"], first["state"]) == (0.0, 10.0, "killed")
+    assert (second["start"], second["end"], second["state"]) == (30.0, 55.0, "completed")
+
+
+def test_a_policy_that_starts_nothing_leaves_jobs_waiting() -> None:
+    (job,) = simulated(lambda view, events: None, submit=[3], runtime=[1], count=[1])
+    assert (job["start"], job["end"], job["state"]) == (None, 3.0, "waiting")
+
+
+def again(view: Any, job: Any) -> None:
+    view.start(job)
+    view.start(job)
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (again, "cannot start job 8 at 2 s: it is not waiting"),
+        (lambda view, job: view.kill(job), "cannot kill job 8 at 2 s: it is not running"),
+        (lambda view, job: view.requeue(job), "cannot requeue job 8 at 2 s: it is not running"),
+        (lambda view, job: view.set_rate(job, 2), "cannot change the rate of job 8 at 2 s: it is not running"),
+        (lambda view, job: view.start(job, nodes=[(9, 2)]), "there is no such node"),
+        (lambda view, job: view.start(job, nodes=[(0, 3)]), "a node has not enough free"),
+        (lambda view, job: view.start(job, nodes=[(0, 1)]), "the nodes given do not hold what it asked for"),
+        (lambda view, job: view.wake_at(2), "not in the future"),
+    ],
+)
+def test_impossible_decisions_are_refused(act: Any, message: str) -> None:
+    with pytest.raises(sl.DecisionError, match=message):
+        simulated(
+            lambda view, events: act(view, view.waiting[0]),
+            cores=2,
+            nodes=2,
+            id=[8],
+            submit=[2],
+            runtime=[9],
+            count=[2],
+        )
+
+
+def test_a_job_that_has_left_cannot_be_looked_at_for_ever() -> None:
+    kept: list[Any] = []
+
+    def decide(view: Any, events: Any) -> None:
+        kept.extend(view.waiting)
+        start_all(view, events)
+        if len(kept) == 2:
+            assert kept[0].cores  # its slot serves the second job now
+
+    with pytest.raises(sl.DecisionError, match="left the system"):
+        simulated(decide, submit=[0, 10], runtime=[1, 1], count=[1, 1])
+
+
+def test_an_error_in_a_policy_comes_out_as_it_is() -> None:
+    def decide(view: Any, events: Any) -> None:
+        raise ZeroDivisionError("in my policy")
+
+    with pytest.raises(ZeroDivisionError, match="in my policy"):
+        simulated(decide, submit=[0], runtime=[1], count=[1])
