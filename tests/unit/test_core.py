@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -42,5 +43,5 @@ def test_native_folding_is_the_same(nodes: list[str], rows: list[list[tuple[int,
     flat = np.array([part for row in rows for part in row], np.int32).reshape(-1, 2)
     ends, characters = _core.NodeNames(nodes).fold(offset, np.ascontiguousarray(flat[:, 0]), flat[:, 1].copy())
     text = bytes(characters).decode()
-    found = [text[begin:end] for begin, end in zip(ends[:-1], ends[1:], strict=True)]
+    found = [text[begin:end] for begin, end in pairwise(ends)]
     assert found == [fold([nodes[n] for n, _ in row], [c for _, c in row]) for row in rows]
