@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.request import SINGLE_CORE, Request
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ class Workload:
     def of(cls, *, name: str = "jobs", requests: list[Request] | None = None, **columns: Any) -> Workload:
         """A workload from columns in memory; sorted by submit time here."""
         batch = JobBatch.of(**columns)
+        _refuse_nonsense(name, batch)
         order = np.lexsort((batch.id, batch.submit))
         ordered = batch.take(order)
         report = ReadReport(records=len(batch), kept=len(batch))
@@ -135,3 +137,22 @@ class Workload:
 
     def __len__(self) -> int:
         return len(self.jobs)
+
+
+def _refuse_nonsense(name: str, batch: JobBatch) -> None:
+    """What no simulation can make sense of: times that are not numbers, negative durations, jobs of no chunk."""
+    wrong = (
+        ("submit", ~np.isfinite(batch.submit), "a time"),
+        ("runtime", ~(batch.runtime >= 0), "a duration"),
+        ("limit", ~(batch.limit >= 0), "a duration"),
+        ("count", batch.count < 1, "at least 1 chunk"),
+        ("think", ~(batch.think >= 0), "a duration"),
+    )
+    errors = []
+    for column, bad, expected in wrong:
+        for row in np.flatnonzero(bad)[:1]:
+            found = getattr(batch, column)[row]
+            where = f"{name}, job {batch.id[row]}"
+            errors.append(InputError(f"{column} is {found}, expected {expected}", where=where))
+    if errors:
+        raise InputErrors(errors)
