@@ -119,4 +119,5 @@ def _record(config: dict[str, Any], jobs: pa.Table, timeline: pa.Table) -> Recor
 
 
 def _numbers(column: pa.ChunkedArray, unknown: float, dtype: Any) -> NDArray[Any]:
-    return np.asarray(pc.fill_null(column, unknown).to_numpy(), dtype)
+    typed = column.cast(pa.from_numpy_dtype(dtype))
+    return np.asarray(pc.fill_null(typed, unknown).to_numpy())
