@@ -289,6 +289,12 @@ void Engine::release(Slot slot) {
   ++changes_;
 }
 
+void Engine::stop(Slot slot) {
+  release(slot);
+  ++moved_ends_;
+  --running_count_, running_cores_ -= jobs_[slot].cores;
+}
+
 void Engine::complete(Slot slot) {
   Job &job = jobs_[slot];
   if (!job.released) release(slot);

@@ -138,6 +138,7 @@ class Engine {
   void leave(Slot slot, State state, Time end);
   void begin(Slot slot, double priority, bool backfilled);
   void release(Slot slot);
+  void stop(Slot slot);  // takes a running job off its nodes before its end
   void set_rate(Slot slot, double rate);
   void set_timer(Time time, TimerKind kind, Slot slot);
   void enqueue(Slot slot);

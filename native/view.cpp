@@ -58,18 +58,14 @@ void View::reject(Slot slot) {
 void View::kill(Slot slot) {
   Job &job = engine_.jobs_[slot];
   if (job.state != State::Running || job.released) engine_.refuse("kill", slot, "it is not running");
-  engine_.release(slot);
-  ++engine_.moved_ends_;
-  --engine_.running_count_, engine_.running_cores_ -= job.cores;
+  engine_.stop(slot);
   engine_.leave(slot, State::Killed, engine_.now_);
 }
 
 void View::requeue(Slot slot) {
   Job &job = engine_.jobs_[slot];
   if (job.state != State::Running || job.released) engine_.refuse("requeue", slot, "it is not running");
-  engine_.release(slot);
-  ++engine_.moved_ends_;
-  --engine_.running_count_, engine_.running_cores_ -= job.cores;
+  engine_.stop(slot);
   job.start = std::numeric_limits<double>::quiet_NaN();
   job.estimate = job.first_estimate, job.corrections = 0;
   engine_.enqueue(slot);
