@@ -133,6 +133,7 @@ class Easy final : public QueuePolicy {
 
  protected:
   bool dynamic() const override { return order_.dynamic() || scan_.dynamic(); }
+  bool settles() const override { return depth_ < 0; }
 
   void pass(View &view) override {
     while (!queue_.empty() && start(view, queue_.front(), false)) {
@@ -150,7 +151,6 @@ class Easy final : public QueuePolicy {
   }
 
   void arrivals(View &view, const std::vector<Waiting> &fresh) override {
-    if (depth_ >= 0) return pass(view);
     const bool hopeless = std::all_of(fresh.begin(), fresh.end(),
                                       [&](const Waiting &w) { return w.cores > view.cluster().free_cores(); });
     if (hopeless) return;

@@ -1,5 +1,6 @@
 #include "engine.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace schedlab {
@@ -94,7 +95,7 @@ void Engine::instant_by_event(Decider &decider) {
     if (jobs_[ending_.back()].estimated_end <= now_) release(ending_.back());
   }
   for (std::size_t ended = 0;;) {
-    if (next_timer(now_, true)) continue;  // told with the next event, no reason for a pass
+    if (next_timer(now_, true)) continue;
     if (more_input() && input_.submit[cursor_] <= now_) {
       submit();
     } else if (ended < ending_.size()) {
@@ -111,8 +112,15 @@ void Engine::instant_by_event(Decider &decider) {
 }
 
 void Engine::ask(Decider &decider) {
-  if (!events_.empty()) decider.decide(view_, events_);
-  events_.clear();
+  // With a pass per event a correction is no reason for one: it is told with the next event that is.
+  const bool reason = options_.pass_per_event
+                          ? std::any_of(events_.begin(), events_.end(),
+                                        [](const Event &event) { return event.kind != Event::Kind::Corrected; })
+                          : !events_.empty();
+  if (reason) {
+    decider.decide(view_, events_);
+    events_.clear();
+  }
   for (const Slot slot : gone_) jobs_.give_back(slot);
   gone_.clear();
   if (options_.validate) validate();

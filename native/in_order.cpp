@@ -22,6 +22,8 @@ class Skip final : public QueuePolicy {
   Skip(Order order, std::int64_t depth) : QueuePolicy(std::move(order)), depth_(depth) {}
 
  protected:
+  bool settles() const override { return depth_ < 0; }
+
   void pass(View &view) override {
     std::int64_t examined = -1;  // counted from the first that does not fit
     for (WaitingList::Position p; !queue_.at_end(p) && (depth_ < 0 || examined < depth_);) {
@@ -35,7 +37,6 @@ class Skip final : public QueuePolicy {
     }
   }
   void arrivals(View &view, const std::vector<Waiting> &fresh) override {
-    if (depth_ >= 0) return pass(view);
     for (const Waiting &who : fresh)
       if (start(view, who, true)) queue_.erase(who);
   }

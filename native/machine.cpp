@@ -46,7 +46,7 @@ void Machine::prepare(Shape &shape, bool all_exclusive, bool contiguous) const {
   }
 }
 
-Amount Machine::capacity(const NodeState &state, int node, const Shape &shape) const {
+Amount Machine::room(const NodeState &state, int node, const Shape &shape) const {
   const std::int32_t jobs = state.jobs[static_cast<std::size_t>(node)];
   if (jobs >= NodeState::kExclusive || (shape.exclusive && jobs > 0)) return 0;
   const Amount *free = &state.free[static_cast<std::size_t>(node) * static_cast<std::size_t>(resources_)];
@@ -55,6 +55,11 @@ Amount Machine::capacity(const NodeState &state, int node, const Shape &shape) c
     const Amount wanted = shape.chunk[static_cast<std::size_t>(r)];
     if (wanted > 0) chunks = std::min(chunks, wanted == 1 ? free[r] : free[r] / wanted);
   }
+  return chunks;
+}
+
+Amount Machine::capacity(const NodeState &state, int node, const Shape &shape) const {
+  const Amount chunks = room(state, node, shape);
   return chunks < shape.per_node_min ? 0 : chunks;
 }
 

@@ -56,7 +56,9 @@ class Machine {
 
   void prepare(Shape &shape, bool all_exclusive, bool contiguous) const;
 
-  // How many chunks of this shape the node can take in this state (semantics: "Capacity").
+  // How many chunks of this shape there is room for on the node in this state, and how many it can take, which is none
+  // if there is no room for per_node_min (semantics: "Capacity").
+  Amount room(const NodeState &state, int node, const Shape &shape) const;
   Amount capacity(const NodeState &state, int node, const Shape &shape) const;
 
   // Take (sign -1) or give back (+1) these shares.

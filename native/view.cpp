@@ -39,7 +39,7 @@ void View::start_on(Slot slot, const Shares &shares, double priority, bool backf
     const bool eligible = std::any_of(job.shape->ranges.begin(), job.shape->ranges.end(),
                                       [&](const auto &r) { return share.node >= r.first && share.node < r.second; });
     if (!eligible) engine_.refuse("start", slot, "a node is not in its partition or lacks a feature");
-    if (share.chunks < 1 || share.chunks > machine().capacity(cluster().state(), share.node, *job.shape))
+    if (share.chunks < 1 || share.chunks > machine().room(cluster().state(), share.node, *job.shape))
       engine_.refuse("start", slot, "a node has not enough free");
     chunks += share.chunks;
   }
