@@ -79,7 +79,10 @@ class Conservative final : public QueuePolicy {
   void reserve(View &view, Slot slot) {
     Job &job = view.annotate(slot);
     job.reserved_start = plan_->earliest(job, job.reserved_shares);
-    if (!reserved(job)) return;
+    if (reserved(job)) hold(job, slot);
+  }
+
+  void hold(const Job &job, Slot slot) {
     plan_->occupy(job, job.reserved_shares, job.reserved_start, job.reserved_start + job.estimate);
     reserved_.insert(entry(job, slot));
   }
@@ -89,6 +92,14 @@ class Conservative final : public QueuePolicy {
     plan_->vacate(job, job.reserved_shares, job.reserved_start, job.reserved_start + job.estimate);
     reserved_.erase(entry(job, slot));
     job.reserved_start = kNever;
+  }
+
+  void put_back(View &view, const Reserved &who, Shares place) {
+    if (reserved(view.job(who.slot))) withdraw(view, who.slot);
+    Job &job = view.annotate(who.slot);
+    job.reserved_start = who.start;
+    job.reserved_shares = std::move(place);
+    hold(job, who.slot);
   }
 
   void plan_anew(View &view) {
@@ -110,8 +121,12 @@ class Conservative final : public QueuePolicy {
       const Job &job = view.job(who.slot);
       p = reserved_.next(p);
       if (!plan_->may_move(job, freed_until)) continue;
+      Shares place = job.reserved_shares;
       withdraw(view, who.slot);
       reserve(view, who.slot);
+      // Its last node may have less left than the minimum that a new allocation would need there: then it keeps its
+      // place.
+      if (job.reserved_start > who.start) put_back(view, who, std::move(place));
       if (job.reserved_start < who.start) freed_until = std::max(freed_until, who.start + job.estimate);
       p = reserved_.first_not_before({who.start, who.sequence + 1, 0, kNoSlot});
     }

@@ -6,8 +6,9 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, reduce
 from types import CodeType
+from typing import Any
 
 import numpy as np
 
@@ -114,13 +115,13 @@ def key_of(order: Order, job: Job, now: float) -> float:
     if callable(order):
         key = order(job, now)
     elif seed := seed_of(order):
-        key = (mix(int(seed), job.sequence) >> 11) / 2.0**53
+        key = random_key(int(seed), job.sequence)
     else:
         key = evaluate(ORDERS.get(order, order), columns(job, now))
     return math.inf if math.isnan(key) else key
 
 
-COLUMNS = ("submit", "eligible", "estimate", "limit", "cores", "count", "user", "group", "queue")
+COLUMNS = ("submit", "eligible", "estimate", "limit", "cores", "count", "user", "group", "queue", "sequence")
 
 
 def columns(job: Job, now: float) -> dict[str, float]:
@@ -131,9 +132,10 @@ def columns(job: Job, now: float) -> dict[str, float]:
 
 def evaluate(expression: str, values: dict[str, float]) -> float:
     """In the arithmetic of NumPy's numbers, where 1/0 is infinite and 0/0 is not a number, as in the core's."""
-    numbers = {name: np.float64(value) for name, value in values.items()}
+    names: dict[str, Any] = {name: np.float64(value) for name, value in values.items()}
+    names["random"] = lambda seed: random_key(int(seed), int(values["sequence"]))
     with np.errstate(all="ignore"):
-        return float(eval(compiled(expression), dict(FUNCTIONS), numbers))
+        return float(eval(compiled(expression), dict(FUNCTIONS), names))
 
 
 @lru_cache
@@ -155,7 +157,11 @@ def ieee(function: Callable[[float], float]) -> Callable[[float], np.float64]:
     return safe
 
 
-FUNCTIONS = {"min": min, "max": max, "abs": abs}
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "min": lambda *values: reduce(np.fmin, values),
+    "max": lambda *values: reduce(np.fmax, values),
+    "abs": abs,
+}
 FUNCTIONS |= {name: ieee(getattr(math, name)) for name in ("sqrt", "log", "log2", "log10", "exp", "floor")}
 
 
@@ -163,6 +169,10 @@ def seed_of(name: str) -> str:
     """`random(7)` has the seed 7, `random` the seed 0, anything else none."""
     match = re.fullmatch(r"random(?:\((\d+)\))?", name)
     return (match.group(1) or "0") if match else ""
+
+
+def random_key(seed: int, sequence: int) -> float:
+    return (mix(seed, sequence) >> 11) / 2.0**53
 
 
 def mix(a: int, b: int) -> int:

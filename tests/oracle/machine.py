@@ -100,17 +100,22 @@ def capacity(node: Node, room: Room, request: Request, exclusive: bool, default_
     return chunks if chunks >= request.per_node_min else 0
 
 
-def place(placement: str, rooms: list[Room], capacities: list[float], job: Job, count: int) -> dict[int, int] | None:
-    """Where `count` chunks go (node number -> chunks), or None if they do not fit."""
+def place(
+    placement: str, rooms: list[Room], capacities: list[float], job: Job, exclusive: bool
+) -> dict[int, int] | None:
+    """Where the job's chunks go (node number -> chunks), or None if they do not fit."""
+    count = job.count
     if placement == "contiguous":
         numbers = neighbours(capacities, count)
         return None if numbers is None else fill(numbers, capacities, count)
     if sum(capacities) < count:
         return None
     numbers = list(range(len(rooms)))
-    if placement == "spread":
+    if placement == "spread" and not exclusive:
         return spread(rooms, capacities, job.request, count)
-    if placement == "best-fit":
+    if placement == "spread":
+        numbers.sort(key=lambda number: (-rooms[number].free.get("cores", 0), number))
+    elif placement == "best-fit":
         numbers.sort(key=lambda number: (rooms[number].free.get("cores", 0), number))
     elif seed := seed_of(placement):
         numbers.sort(key=lambda number: mix(mix(int(seed), job.sequence), number))

@@ -40,6 +40,10 @@ def ask(sim: Simulation) -> None:
             easy(sim, queue, use_extra=sim.policy.backfill == "easy")
         case "conservative":
             conservative(sim, queue)
+        case "reject":
+            for job in queue:
+                sim.waiting.remove(job)
+                sim.leave(job, "rejected")
 
 
 def start_while_they_fit(sim: Simulation, queue: list[Job]) -> list[Job]:
@@ -106,8 +110,10 @@ def conservative(sim: Simulation, queue: list[Job]) -> None:
             kept.claims[job] = earliest(sim, job)
     elif kept.compress:
         for job in sorted(reserved, key=lambda job: (kept.claims[job].begin, job.sequence)):
-            del kept.claims[job]
-            kept.claims[job] = earliest(sim, job)
+            old = kept.claims.pop(job)
+            new = earliest(sim, job)
+            # Later only if a node that is the last of `old` has not the minimum that a new allocation would need.
+            kept.claims[job] = new if new.begin <= old.begin else old
     kept.remake = kept.compress = False
     for job in queue:
         if job not in kept.claims:

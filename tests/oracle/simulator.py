@@ -107,7 +107,7 @@ class Simulation:
         job.estimate = job.believed = self.first_estimate(job)
         if job.cancel < math.inf:
             self.set_event("cancellation", max(job.cancel, self.now), job)
-        if self.policy.backfill == "reject" or not self.could_ever_fit(job):
+        if not self.could_ever_fit(job):
             self.leave(job, "rejected")
             return False
         if predecessor is None or (predecessor.state and predecessor.end + job.think <= self.now):
@@ -204,7 +204,7 @@ class Simulation:
     def fit(self, job: Job, rooms: list[Room]) -> dict[int, int] | None:
         """Where the placement puts the job in these rooms; None if it does not fit."""
         capacities = [self.capacity(job, node, room) for node, room in zip(self.nodes, rooms, strict=True)]
-        return place(self.policy.place, rooms, capacities, job, job.count)
+        return place(self.policy.place, rooms, capacities, job, self.is_exclusive(job))
 
     def fit_now(self, job: Job) -> dict[int, int] | None:
         return self.fit(job, rooms(self.nodes, self.held_now()))

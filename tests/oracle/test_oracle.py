@@ -154,6 +154,13 @@ def test_spread_goes_round() -> None:
     assert [result.nodes for result in results] == [{"n1": 2, "n2": 1, "n3": 1}, {"n2": 1, "n3": 1, "n1": 1}]
 
 
+def test_spread_does_not_waste_whole_nodes() -> None:
+    # An exclusive job fills the nodes that it gets, those with most cores first.
+    cluster = Cluster((NodeGroup("small", 2, {"cores": 2}), NodeGroup("large", 1, {"cores": 4}, prefix="g")))
+    results = run(jobs((0, 5, 9)), Policy("none", place="spread", exclusive=True), cluster)
+    assert results[0].nodes == {"g1": 4, "n1": 1}
+
+
 def test_contiguous_waits_for_neighbours() -> None:
     # Jobs 1 and 3 hold nodes 1 and 3 until 9, job 2 node 2 until 2. Job 4 fits the free nodes 2 and 4 by number, but
     # they are not neighbours before 9; then the first run that is large enough begins at node 1.

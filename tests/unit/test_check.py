@@ -130,6 +130,10 @@ def set_(number: int, **columns: Any) -> Change:
         pytest.param(set_(1, nodes="n1*4,n9*2"), "nodes", 1, id="unknown node"),
         pytest.param(set_(1, nodes="n1*4,n1*2"), "nodes", 1, id="node twice"),
         pytest.param(set_(1, nodes="n[1"), "nodes", 1, id="not a node set"),
+        pytest.param(set_(1, nodes="n[1-,2]"), "nodes", 1, id="not a range"),
+        pytest.param(set_(1, nodes="n[1-999999999]*6"), "nodes", 1, id="endless range"),
+        pytest.param(set_(1, nodes="n1*6,n2*0"), "nodes", 1, id="no chunks"),
+        pytest.param(set_(1, nodes=""), "nodes", 1, id="empty node set"),
         pytest.param(set_(6, nodes="n1*2"), "over-full", 6, id="cores"),
         pytest.param(set_(7, submit=9.0, eligible=9.0, start=9.0, end=9.0), "over-full", 7, id="no length, no room"),
         pytest.param(set_(2, count=3, cores=3, nodes="g1*3"), "over-full", 2, id="gpus"),
@@ -224,6 +228,16 @@ def test_not_a_run(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("{")
     with pytest.raises(InputError, match="cannot read the run"):
         check(tmp_path)
+
+
+@pytest.mark.parametrize("key", ["cluster", "requests"])
+def test_a_description_without_sense(tmp_path: Path, key: str) -> None:
+    folder = write(tmp_path / "run", list(good_jobs().values()))
+    description = json.loads((folder / "run.json").read_text())
+    description[key] = {"no": "sense"}
+    (folder / "run.json").write_text(json.dumps(description))
+    with pytest.raises(InputError, match="cannot make sense of the run"):
+        check(folder)
 
 
 def test_many_offences_are_counted_and_some_listed(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_full_disk(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-times = st.one_of(st.integers(0, 10**9).map(float), st.floats(0, 1e12))
+times = st.one_of(st.integers(0, 10**9).map(float), st.floats(0, 1e11))
 labels = st.integers(-1, 2**30 - 1)
 
 

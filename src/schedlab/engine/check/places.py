@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.engine.check.nodesets import NodeSetError, NodeSets
 from schedlab.engine.check.offences import Offences
 from schedlab.engine.check.record import Record
 from schedlab.model.cluster import Cluster, NodeGroup
 from schedlab.model.request import Request
 
-ITEM = re.compile(r"([^\[\],*]*)(?:\[([0-9,-]+)\])?(?:\*(\d+))?(?:,|$)")
 # At one instant: jobs that end are gone before jobs of no length are looked at, and those before the jobs that start.
 END, PROBE, START = 0, 1, 2
 
@@ -50,57 +49,31 @@ def _places(record: Record, offences: Offences) -> Places:
     report(record.started & ~listed, lambda i: "it ran, but no nodes are named")
     report(~record.started & listed, lambda i: "it never ran, but has nodes")
 
-    texts = record.nodes.dictionary.to_pylist()
-    numbers = {name: number for number, name in enumerate(record.cluster.node_names())}
-    sets, problems = [], {}
-    for position, text in enumerate(texts):
-        nodes, problem = _parse(text, numbers)
+    sets, chunks, problems = [], [], {}
+    read = NodeSets(record.cluster).read
+    for position, text in enumerate(record.nodes.dictionary.to_pylist()):
+        try:
+            nodes, each = read(text)
+        except NodeSetError as problem:
+            nodes, each = [], []
+            problems[position] = str(problem)
         sets.append(nodes)
-        if problem:
-            problems[position] = problem
+        chunks += each
     rows = np.flatnonzero(record.started & listed)
     codes = np.asarray(record.nodes.indices.fill_null(0))[rows].astype(np.int64)
-    for row, code in zip(rows.tolist(), codes.tolist(), strict=True) if problems else ():
-        if code in problems:
-            offences.add("nodes", problems[code], int(record.job[row]), float(record.start[row]))
+    bad = np.zeros(len(record.job), bool)
+    bad[rows] = np.isin(codes, list(problems))
+    texts = dict(zip(rows.tolist(), codes.tolist(), strict=True)) if problems else {}
+    report(bad, lambda i: problems[texts[i]])
 
     # Each row gets the nodes of its text: row i of `codes` is sets[codes[i]], all in one long list.
     length = np.array([len(nodes) for nodes in sets], np.int64)
     begin = np.cumsum(length) - length
-    flat = np.array([entry for nodes in sets for entry in nodes], np.int64).reshape(-1, 2)
-    each = length[codes]
-    inside = np.arange(each.sum()) - np.repeat(np.cumsum(each) - each, each)
-    where = np.repeat(begin[codes], each) + inside
-    return Places(np.repeat(rows, each), flat[where, 0], flat[where, 1])
-
-
-def _parse(text: str, numbers: dict[str, int]) -> tuple[list[tuple[int, int]], str]:
-    """`n[001-002]*2,n003` as (node number, chunks); or nothing, and what is wrong with it."""
-    found: dict[int, int] = {}
-    position = 0
-    while position < len(text):
-        item = ITEM.match(text, position)
-        if item is None or item.end() == position:
-            return [], f"'{text}' is not a set of nodes"
-        prefix, ranges, chunks = item.groups()
-        for name in _names(prefix, ranges):
-            if name not in numbers:
-                return [], f"there is no node {name}"
-            if numbers[name] in found:
-                return [], f"node {name} is named twice"
-            found[numbers[name]] = int(chunks or 1)
-        position = item.end()
-    return list(found.items()), "" if found else "the set of nodes is empty"
-
-
-def _names(prefix: str, ranges: str | None) -> list[str]:
-    if ranges is None:
-        return [prefix]
-    names = []
-    for part in ranges.split(","):
-        first, _, last = part.partition("-")
-        names += [f"{prefix}{number:0{len(first)}d}" for number in range(int(first), int(last or first) + 1)]
-    return names
+    flat = np.fromiter((node for nodes in sets for node in nodes), np.int64)
+    of_row = length[codes]
+    inside = np.arange(of_row.sum()) - np.repeat(np.cumsum(of_row) - of_row, of_row)
+    where = np.repeat(begin[codes], of_row) + inside
+    return Places(np.repeat(rows, of_row), flat[where], np.array(chunks, np.int64)[where])
 
 
 def _check_sizes(record: Record, places: Places, offences: Offences) -> None:

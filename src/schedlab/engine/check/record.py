@@ -78,7 +78,12 @@ def read_record(run: Run | str | Path, offences: Offences) -> Record | None:
             tables.append(pq.read_table(path))
         except (pa.ArrowException, OSError) as error:
             offences.add("file", f"{name} cannot be read: {error}")
-    return _record(config, *tables) if len(tables) == 2 else None
+    if len(tables) < 2:
+        return None
+    try:
+        return _record(config, *tables)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"cannot make sense of the run ({error!r})", where=str(folder)) from error
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
