@@ -4,8 +4,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <memory>
 #include <utility>
 #include <vector>
+
+#include "columns.hpp"
 
 namespace schedlab {
 
@@ -15,6 +18,15 @@ nanobind::object to_array(std::vector<T> &&values) {
   nanobind::capsule owner(owned, [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); });
   return nanobind::cast(
       nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>(owned->data(), {owned->size()}, owner));
+}
+
+// A column of a batch as an array that keeps the batch's memory alive.
+template <class T>
+nanobind::object to_array(const Column<T> &column, const std::shared_ptr<Arena> &memory) {
+  auto *held = new std::shared_ptr<Arena>(memory);
+  nanobind::capsule owner(held, [](void *p) noexcept { delete static_cast<std::shared_ptr<Arena> *>(p); });
+  return nanobind::cast(
+      nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>(column.data(), {column.size()}, owner));
 }
 
 }  // namespace schedlab

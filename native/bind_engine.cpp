@@ -20,7 +20,7 @@ namespace schedlab {
 namespace {
 
 template <class T>
-using Column = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // The engine's host in Python: an iterator of job batches, and what is to be done with results.
 class PythonHost final : public Host {
@@ -52,17 +52,15 @@ class PythonHost final : public Host {
   void take(JobRows &&rows) override {
     nb::gil_scoped_acquire held;
     nb::dict batch;
-    batch["sequence"] = to_array(std::move(rows.sequence)), batch["id"] = to_array(std::move(rows.id));
-    batch["user"] = to_array(std::move(rows.user)), batch["group"] = to_array(std::move(rows.group));
-    batch["queue"] = to_array(std::move(rows.queue)), batch["partition"] = to_array(std::move(rows.partition));
-    batch["submit"] = to_array(std::move(rows.submit)), batch["eligible"] = to_array(std::move(rows.eligible));
-    batch["start"] = to_array(std::move(rows.start)), batch["end"] = to_array(std::move(rows.end));
-    batch["state"] = to_array(std::move(rows.state)), batch["reason"] = to_array(std::move(rows.reason));
-    batch["cores"] = to_array(std::move(rows.cores)), batch["count"] = to_array(std::move(rows.count));
-    batch["request"] = to_array(std::move(rows.request)), batch["runtime"] = to_array(std::move(rows.runtime));
-    batch["limit"] = to_array(std::move(rows.limit)), batch["estimate"] = to_array(std::move(rows.estimate));
-    batch["backfilled"] = to_array(std::move(rows.backfilled)), batch["priority"] = to_array(std::move(rows.priority));
-    batch["after"] = to_array(std::move(rows.after)), batch["think"] = to_array(std::move(rows.think));
+    const auto give = [&](const char *name, const auto &column) { batch[name] = to_array(column, rows.memory()); };
+    give("sequence", rows.sequence), give("id", rows.id);
+    give("user", rows.user), give("group", rows.group), give("queue", rows.queue), give("partition", rows.partition);
+    give("submit", rows.submit), give("eligible", rows.eligible), give("start", rows.start), give("end", rows.end);
+    give("state", rows.state), give("reason", rows.reason);
+    give("cores", rows.cores), give("count", rows.count), give("request", rows.request);
+    give("runtime", rows.runtime), give("limit", rows.limit), give("estimate", rows.estimate);
+    give("backfilled", rows.backfilled), give("priority", rows.priority);
+    give("after", rows.after), give("think", rows.think);
     batch["alloc_offset"] = to_array(std::move(rows.alloc_offset));
     batch["alloc_node"] = to_array(std::move(rows.alloc_node));
     batch["alloc_count"] = to_array(std::move(rows.alloc_count));
@@ -72,10 +70,11 @@ class PythonHost final : public Host {
   void take(TimelineRows &&rows) override {
     nb::gil_scoped_acquire held;
     nb::dict batch;
-    batch["time"] = to_array(std::move(rows.time));
-    batch["running"] = to_array(std::move(rows.running)), batch["queued"] = to_array(std::move(rows.queued));
-    batch["used_cores"] = to_array(std::move(rows.used_cores));
-    batch["queued_cores"] = to_array(std::move(rows.queued_cores));
+    batch["time"] = to_array(rows.time, rows.memory());
+    batch["running"] = to_array(rows.running, rows.memory());
+    batch["queued"] = to_array(rows.queued, rows.memory());
+    batch["used_cores"] = to_array(rows.used_cores, rows.memory());
+    batch["queued_cores"] = to_array(rows.queued_cores, rows.memory());
     write_timeline(batch);
   }
 
@@ -93,7 +92,7 @@ class PythonHost final : public Host {
  private:
   template <class T>
   const T *column(const char *name, JobColumns &columns) {
-    const auto array = nb::cast<Column<T>>(batch_[name]);
+    const auto array = nb::cast<Input<T>>(batch_[name]);
     columns.size = array.shape(0);
     return array.data();
   }
@@ -157,8 +156,8 @@ class Simulation {
   std::unique_ptr<Decider> policy_;
 };
 
-std::pair<nb::object, nb::object> fold_nodes(const NodeNames &names, Column<std::int64_t> offset,
-                                             Column<std::int32_t> node, Column<std::int32_t> chunks) {
+std::pair<nb::object, nb::object> fold_nodes(const NodeNames &names, Input<std::int64_t> offset,
+                                             Input<std::int32_t> node, Input<std::int32_t> chunks) {
   std::vector<std::int32_t> ends{0};
   std::string text;
   for (std::size_t row = 0; row + 1 < offset.shape(0); ++row) {

@@ -156,8 +156,8 @@ bool Engine::next_timer(Time at_most, bool corrections_only) {
 
 void Engine::record() {
   const auto running = static_cast<std::int32_t>(running_count_), queued = static_cast<std::int32_t>(waiting_count_);
-  if (timeline_.size() > 0) {
-    const std::size_t last = timeline_.size() - 1;
+  if (!timeline_.empty()) {
+    const std::size_t last = timeline_.time.size() - 1;
     if (timeline_.running[last] == running && timeline_.queued[last] == queued &&
         timeline_.used_cores[last] == running_cores_ && timeline_.queued_cores[last] == waiting_cores_)
       return;
@@ -166,9 +166,10 @@ void Engine::record() {
       timeline_.used_cores[last] = running_cores_, timeline_.queued_cores[last] = waiting_cores_;
       return;
     }
-    if (timeline_.size() >= TimelineRows::kFull) {
+    if (timeline_.full()) {
+      const std::size_t next = next_capacity(timeline_.capacity());
       host_.take(std::move(timeline_));
-      timeline_ = TimelineRows();
+      timeline_ = TimelineRows(next);
     }
   }
   timeline_.time.push_back(now_);
@@ -183,7 +184,7 @@ void Engine::finish() {
     if (state == State::Waiting) dequeue(slot);
     if (state == State::Waiting || state == State::Held) leave(slot, state, now_);
   }
-  if (timeline_.size() > 0) record();
+  if (!timeline_.empty()) record();
   host_.tick(now_, ended_);
   host_.take(std::move(rows_));
   host_.take(std::move(timeline_));
@@ -359,9 +360,10 @@ void Engine::leave(Slot slot, State state, Time end) {
   rows_.alloc_offset.push_back(static_cast<std::int64_t>(rows_.alloc_node.size()));
   ++ended_;
   gone_.push_back(slot);
-  if (rows_.size() >= JobRows::kFull) {
+  if (rows_.full()) {
+    const std::size_t next = next_capacity(rows_.capacity());
     host_.take(std::move(rows_));
-    rows_ = JobRows();
+    rows_ = JobRows(next);
   }
   if (options_.follow_dependencies) {
     ends_by_id_[job.id] = end;

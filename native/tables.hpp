@@ -1,6 +1,7 @@
 // Columns in, columns out: how jobs enter the engine and how results leave it, a batch at a time.
 #pragma once
 
+#include "columns.hpp"
 #include "types.hpp"
 
 namespace schedlab {
@@ -13,40 +14,39 @@ struct JobColumns {
   const std::int32_t *request, *user, *group, *queue, *partition;
 };
 
+// Batches grow with the run, so that a small one stays small: 1,024 rows, then four times as many, up to 65,536.
+constexpr std::size_t kSmallestBatch = 1024, kLargestBatch = 65536;
+inline std::size_t next_capacity(std::size_t capacity) { return capacity < kLargestBatch ? 4 * capacity : capacity; }
+
 // Jobs that have left, in the order of leaving.
-struct JobRows {
-  static constexpr std::size_t kFull = 65536;
-  std::vector<std::int64_t> sequence, id, cores, count, after;
-  std::vector<std::int32_t> request, user, group, queue, partition;
-  std::vector<double> submit, eligible, start, end, runtime, limit, estimate, priority, think;
-  std::vector<std::uint8_t> state, reason, backfilled;
-  std::vector<std::int64_t> alloc_offset;
+struct JobRows : Batch {
+  Column<std::int64_t> sequence, id, cores, count, after;
+  Column<std::int32_t> request, user, group, queue, partition;
+  Column<double> submit, eligible, start, end, runtime, limit, estimate, priority, think;
+  Column<std::uint8_t> state, reason, backfilled;
+  std::vector<std::int64_t> alloc_offset{0};
   std::vector<std::int32_t> alloc_node, alloc_count;
 
-  JobRows() {
-    for (auto *column : {&sequence, &id, &cores, &count, &after, &alloc_offset}) column->reserve(kFull + 1);
-    for (auto *column : {&request, &user, &group, &queue, &partition}) column->reserve(kFull);
-    for (auto *column : {&submit, &eligible, &start, &end, &runtime, &limit, &estimate, &priority, &think})
-      column->reserve(kFull);
-    for (auto *column : {&state, &reason, &backfilled}) column->reserve(kFull);
-    alloc_offset.push_back(0);
+  explicit JobRows(std::size_t capacity) : Batch(capacity) {
+    lay_out(sequence, id, cores, count, after, request, user, group, queue, partition, submit, eligible, start, end,
+            runtime, limit, estimate, priority, think, state, reason, backfilled);
+    alloc_offset.reserve(capacity + 1);
+    alloc_node.reserve(4 * capacity), alloc_count.reserve(4 * capacity);  // a guess: they grow where it is wrong
   }
-  std::size_t size() const { return id.size(); }
+  bool full() const { return id.size() == capacity(); }
 };
 
 // The system after each instant at which something changed.
-struct TimelineRows {
-  static constexpr std::size_t kFull = JobRows::kFull;
-  std::vector<double> time;
-  std::vector<std::int32_t> running, queued;
-  std::vector<std::int64_t> used_cores, queued_cores;
+struct TimelineRows : Batch {
+  Column<double> time;
+  Column<std::int32_t> running, queued;
+  Column<std::int64_t> used_cores, queued_cores;
 
-  TimelineRows() {
-    time.reserve(kFull);
-    for (auto *column : {&running, &queued}) column->reserve(kFull);
-    for (auto *column : {&used_cores, &queued_cores}) column->reserve(kFull);
+  explicit TimelineRows(std::size_t capacity) : Batch(capacity) {
+    lay_out(time, running, queued, used_cores, queued_cores);
   }
-  std::size_t size() const { return time.size(); }
+  bool full() const { return time.size() == capacity(); }
+  bool empty() const { return time.size() == 0; }
 };
 
 // Whoever embeds the engine: gives jobs, takes results, is told of progress.

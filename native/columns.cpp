@@ -1,0 +1,35 @@
+#include "columns.hpp"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <new>
+
+namespace schedlab {
+
+namespace {
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+constexpr std::align_val_t kLine{64};
+}  // namespace
+
+Arena::Arena(std::size_t bytes) {
+  if (bytes < kHugePage) {
+    begin_ = static_cast<std::byte *>(::operator new(bytes, kLine));
+    return;
+  }
+  mapped_bytes_ = bytes + kHugePage;  // room to begin at a huge page
+  mapped_ = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped_ == MAP_FAILED) throw std::bad_alloc();
+  const auto address = (reinterpret_cast<std::uintptr_t>(mapped_) + kHugePage - 1) / kHugePage * kHugePage;
+  begin_ = reinterpret_cast<std::byte *>(address);
+  madvise(begin_, bytes, MADV_HUGEPAGE);  // a wish: without huge pages it is only slower
+}
+
+Arena::~Arena() {
+  if (mapped_)
+    munmap(mapped_, mapped_bytes_);
+  else
+    ::operator delete(begin_, kLine);
+}
+
+}  // namespace schedlab

@@ -1,0 +1,72 @@
+// Columns of a batch of results, side by side in one piece of memory.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+namespace schedlab {
+
+// Memory for one batch. Large ones are in huge pages where the system has them: with small pages, the page faults of
+// the results cost a fifth of a simulation.
+class Arena {
+ public:
+  explicit Arena(std::size_t bytes);
+  ~Arena();
+  Arena(const Arena &) = delete;
+  Arena &operator=(const Arena &) = delete;
+
+  // Room for n values, on a cache line of its own.
+  template <class T>
+  T *take(std::size_t n) {
+    T *part = reinterpret_cast<T *>(begin_ + used_);
+    used_ += padded<T>(n);
+    return part;
+  }
+  template <class T>
+  static std::size_t padded(std::size_t n) {
+    return (n * sizeof(T) + 63) / 64 * 64;
+  }
+
+ private:
+  std::byte *begin_;
+  std::size_t used_ = 0;
+  void *mapped_ = nullptr;  // null: from the heap
+  std::size_t mapped_bytes_ = 0;
+};
+
+// A column of fixed capacity. The arena that it lives in is the batch's.
+template <class T>
+class Column {
+ public:
+  void place(Arena &arena, std::size_t capacity) { values_ = arena.take<T>(capacity); }
+  void push_back(T value) { values_[size_++] = value; }
+  T &operator[](std::size_t i) { return values_[i]; }
+  const T &operator[](std::size_t i) const { return values_[i]; }
+  T *data() const { return values_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  T *values_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+// The base of a batch: gives its columns their memory.
+class Batch {
+ public:
+  explicit Batch(std::size_t capacity) : capacity_(capacity) {}
+  std::size_t capacity() const { return capacity_; }
+  const std::shared_ptr<Arena> &memory() const { return memory_; }
+
+ protected:
+  template <class... T>
+  void lay_out(Column<T> &...columns) {
+    memory_ = std::make_shared<Arena>((Arena::padded<T>(capacity_) + ...));
+    (columns.place(*memory_, capacity_), ...);
+  }
+
+ private:
+  std::size_t capacity_;
+  std::shared_ptr<Arena> memory_;
+};
+
+}  // namespace schedlab
