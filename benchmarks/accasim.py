@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import schedlab as sl
-from benchmarks import subject
+from benchmarks import once, subject
 from benchmarks.measure import Spent, middle, process
 from benchmarks.report import Line
 from benchmarks.settings import ROOT, Settings
@@ -43,7 +43,7 @@ def lines(settings: Settings) -> Iterator[Line]:
     for theirs, ours in POLICIES.items():
         result = run(python, spec, log, theirs, settings.folder)
         # One after the other, never at the same time. AccaSim's minutes are measured once, our milliseconds often.
-        calls = middle([subject.simulate_time(in_memory, cluster, ours) for _ in range(settings.repeats)])
+        calls = middle([once.simulate(spec, ours)[0] for _ in range(settings.repeats)])
         command = partial(subject.command, log, f"{spec.nodes}x{spec.cores}", ours, settings.folder, spec.jobs)
         whole = middle([command() for _ in range(settings.repeats)])
         equal = int(np.sum(subject.starts(sl.simulate(in_memory, cluster, ours)) == result.starts))

@@ -1,10 +1,10 @@
 // The floor: EASY backfilling on one pool of processors and nothing else, written for speed.
 //
-//   floor JOBS PROCESSORS REPEATS STARTS
+//   floor JOBS PROCESSORS STARTS
 //
 // JOBS holds four columns of int64, one after the other: submit (sorted), runtime, limit, count. Times are whole seconds,
-// 0 < runtime <= limit, count <= PROCESSORS. Writes the start times (int64) to STARTS and prints, one line per repeat, wall and
-// CPU seconds of the loop.
+// 0 < runtime <= limit, count <= PROCESSORS. Writes the start times (int64) to STARTS and prints wall and CPU seconds of the
+// loop.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -152,17 +152,14 @@ Jobs read_jobs(const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 5) return 2;
+    if (argc != 4) return 2;
     const Jobs jobs = read_jobs(argv[1]);
-    std::vector<Time> starts;
-    for (int repeat = 0; repeat < std::atoi(argv[3]); ++repeat) {
-        const auto wall = std::chrono::steady_clock::now();
-        const auto cpu = std::clock();
-        starts = Easy(jobs, std::atoll(argv[2])).run();
-        const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - wall;
-        std::printf("%.6f %.6f\n", elapsed.count(), static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC);
-    }
-    std::FILE* file = std::fopen(argv[4], "wb");
+    const auto wall = std::chrono::steady_clock::now();
+    const auto cpu = std::clock();
+    const std::vector<Time> starts = Easy(jobs, std::atoll(argv[2])).run();
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - wall;
+    std::printf("%.6f %.6f\n", elapsed.count(), static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC);
+    std::FILE* file = std::fopen(argv[3], "wb");
     if (file == nullptr) return 2;
     std::fwrite(starts.data(), sizeof(Time), starts.size(), file);
     std::fclose(file);

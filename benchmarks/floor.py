@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import schedlab as sl
-from benchmarks import subject
-from benchmarks.measure import Spent, interleaved, middle
+from benchmarks import once, subject
+from benchmarks.measure import Spent, middle
 from benchmarks.report import Line
 from benchmarks.settings import Settings
 from benchmarks.workload import Columns, LogSpec, columns
@@ -33,10 +33,10 @@ class Floor:
                 file.write(jobs[name].astype(np.int64).tobytes())
 
     def time(self) -> Spent:
-        """The loop alone; the first of two, which also warms memory, is left out."""
-        command: list[str | Path] = [self.binary, self.jobs, str(self.processors), "2", self.output]
+        """The loop alone, in a fresh process."""
+        command: list[str | Path] = [self.binary, self.jobs, str(self.processors), self.output]
         printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        wall, cpu = printed.splitlines()[-1].split()
+        wall, cpu = printed.split()
         return Spent(float(wall), float(cpu))
 
     def starts(self) -> NDArray[np.int64]:
@@ -53,16 +53,12 @@ def lines(settings: Settings) -> Iterator[Line]:
     different = int(np.sum(subject.starts(schedule) != floor.starts()))
     if different:
         raise RuntimeError(f"{different} of {spec.jobs} starts differ between schedlab and the floor")
-    shares: list[float] = []  # of the engine in simulate(), the rest being the summary and Python
-
-    def ours() -> Spent:
-        spent, run = subject.simulate(in_memory, pool, "easy")
-        shares.append(run.config["timing"]["engine"] / spent.wall)
-        return spent
-
-    loops, calls = interleaved(settings.repeats * 2, floor.time, ours)
-    loop, whole = middle(loops).on(settings.clock), middle(calls).on(settings.clock)
-    native = median(share * call.on(settings.clock) for share, call in zip(shares, calls, strict=True))
+    loops, calls = [], []
+    for _ in range(2 * settings.repeats):
+        loops.append(floor.time())
+        calls.append(once.simulate(spec, "easy", pool=True))
+    loop, whole = middle(loops).on(settings.clock), middle([spent for spent, _ in calls]).on(settings.clock)
+    native = median(share * spent.on(settings.clock) for spent, share in calls)
     what = f"on a pool of {spec.total_cores} processors, easy, {spec.jobs:,} jobs"
     yield Line(
         "floor",

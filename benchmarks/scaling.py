@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-import schedlab as sl
-from benchmarks import subject
-from benchmarks.measure import interleaved, middle
+from benchmarks import once
+from benchmarks.measure import Spent, interleaved, middle
 from benchmarks.report import Line
 from benchmarks.settings import Settings
-from benchmarks.workload import LogSpec, columns
+from benchmarks.workload import LogSpec
 
 POLICIES = ("fcfs", "easy")
 
@@ -44,10 +43,11 @@ def nodes_lines(settings: Settings) -> Iterator[Line]:
 
 def _compare(first: LogSpec, second: LogSpec, settings: Settings) -> Iterator[tuple[str, float, float]]:
     """For each policy, seconds of `simulate()` for both."""
-    sides = [
-        (subject.in_memory(columns(spec)), sl.Cluster.uniform(spec.nodes, cores=spec.cores)) for spec in (first, second)
-    ]
     for policy in POLICIES:
-        calls = [partial(subject.simulate_time, jobs, cluster, policy) for jobs, cluster in sides]
+        calls = [partial(_time, spec, policy) for spec in (first, second)]
         one, other = (middle(found).on(settings.clock) for found in interleaved(settings.repeats, *calls))
         yield policy, one, other
+
+
+def _time(spec: LogSpec, policy: str) -> Spent:
+    return once.simulate(spec, policy)[0]

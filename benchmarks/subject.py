@@ -25,10 +25,6 @@ def simulate(jobs: sl.Workload, cluster: sl.Cluster, policy: str) -> tuple[Spent
     return call(lambda: sl.simulate(jobs, cluster, policy))
 
 
-def simulate_time(jobs: sl.Workload, cluster: sl.Cluster, policy: str) -> Spent:
-    return simulate(jobs, cluster, policy)[0]
-
-
 def starts(run: sl.Run) -> NDArray[np.float64]:
     """Start times in the order of the workload."""
     table = run.jobs
