@@ -175,14 +175,22 @@ def earliest(sim: Simulation, job: Job) -> Claim:
 def is_plain(sim: Simulation, job: Job) -> bool:
     """Whether counting is exact: any free core will do for such a job."""
     request = job.request
-    asks = {resource: amount for resource, amount in request.chunk.items() if amount}
-    if asks != {"cores": 1} or request.per_node_min or request.per_node_max or sim.policy.place == "contiguous":
+    if (
+        non_zero(request.chunk) != {"cores": 1}
+        or request.per_node_min
+        or request.per_node_max
+        or sim.policy.place == "contiguous"
+    ):
         return False
     partition = request.partition or sim.default_partition
     if not all(is_eligible(node, request, partition) for node in sim.nodes):
         return False
-    alike = all(node.total == sim.nodes[0].total for node in sim.nodes)
+    alike = all(non_zero(node.total) == non_zero(sim.nodes[0].total) for node in sim.nodes)
     return alike if sim.policy.exclusive else not request.exclusive
+
+
+def non_zero(amounts: dict[str, int]) -> dict[str, int]:
+    return {resource: amount for resource, amount in amounts.items() if amount}
 
 
 def heap_of_cores(sim: Simulation) -> Node:
