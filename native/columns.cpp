@@ -12,8 +12,8 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::align_val_t kLine{64};
 }  // namespace
 
-Arena::Arena(std::size_t bytes) {
-  if (bytes < kHugePage) {
+Arena::Arena(std::size_t bytes, bool huge_pages) {
+  if (bytes < kHugePage || !huge_pages) {
     begin_ = static_cast<std::byte *>(::operator new(bytes, kLine));
     return;
   }

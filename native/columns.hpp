@@ -1,16 +1,17 @@
 // Columns of a batch of results, side by side in one piece of memory.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 
 namespace schedlab {
 
-// Memory for one batch. Large ones are in huge pages where the system has them: with small pages, the page faults of
-// the results cost a fifth of a simulation.
+// Memory for one batch. In huge pages where the system has them and they are asked for: with small pages, the page
+// faults of the results cost a fifth of a simulation.
 class Arena {
  public:
-  explicit Arena(std::size_t bytes);
+  Arena(std::size_t bytes, bool huge_pages);
   ~Arena();
   Arena(const Arena &) = delete;
   Arena &operator=(const Arena &) = delete;
@@ -50,21 +51,30 @@ class Column {
   std::size_t size_ = 0;
 };
 
-// The base of a batch: gives its columns their memory.
+// Batches grow with the run, so that a small one stays small: 1,024 rows, then four times as many, up to 65,536.
+constexpr std::size_t kSmallestBatch = 1024, kLargestBatch = 65536;
+
+// The base of a batch, the number-th of its run: gives its columns their memory.
 class Batch {
  public:
-  explicit Batch(std::size_t capacity) : capacity_(capacity) {}
+  explicit Batch(int number)
+      : number_(number), capacity_(std::min(kSmallestBatch << (2 * std::min(number, 8)), kLargestBatch)) {}
   std::size_t capacity() const { return capacity_; }
+  int number() const { return number_; }
   const std::shared_ptr<Arena> &memory() const { return memory_; }
 
  protected:
   template <class... T>
   void lay_out(Column<T> &...columns) {
-    memory_ = std::make_shared<Arena>((Arena::padded<T>(capacity_) + ...));
+    memory_ = std::make_shared<Arena>((Arena::padded<T>(capacity_) + ...), number_ < kHugeBatches);
     (columns.place(*memory_, capacity_), ...);
   }
 
  private:
+  // Virtual machines are slow to give huge pages by the hundred: after so many batches, small ones are quicker.
+  static constexpr int kHugeBatches = 9;
+
+  int number_;
   std::size_t capacity_;
   std::shared_ptr<Arena> memory_;
 };

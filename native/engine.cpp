@@ -167,7 +167,7 @@ void Engine::record() {
       return;
     }
     if (timeline_.full()) {
-      const std::size_t next = next_capacity(timeline_.capacity());
+      const int next = timeline_.number() + 1;
       host_.take(std::move(timeline_));
       timeline_ = TimelineRows(next);
     }
@@ -361,7 +361,7 @@ void Engine::leave(Slot slot, State state, Time end) {
   ++ended_;
   gone_.push_back(slot);
   if (rows_.full()) {
-    const std::size_t next = next_capacity(rows_.capacity());
+    const int next = rows_.number() + 1;
     host_.take(std::move(rows_));
     rows_ = JobRows(next);
   }

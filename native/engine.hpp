@@ -190,8 +190,8 @@ class Engine {
 
   std::int64_t next_sequence_ = 0, ended_ = 0;
   std::int64_t waiting_count_ = 0, waiting_cores_ = 0, running_count_ = 0, running_cores_ = 0;
-  JobRows rows_{kSmallestBatch};
-  TimelineRows timeline_{kSmallestBatch};
+  JobRows rows_{0};
+  TimelineRows timeline_{0};
 };
 
 }  // namespace schedlab

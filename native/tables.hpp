@@ -14,10 +14,6 @@ struct JobColumns {
   const std::int32_t *request, *user, *group, *queue, *partition;
 };
 
-// Batches grow with the run, so that a small one stays small: 1,024 rows, then four times as many, up to 65,536.
-constexpr std::size_t kSmallestBatch = 1024, kLargestBatch = 65536;
-inline std::size_t next_capacity(std::size_t capacity) { return capacity < kLargestBatch ? 4 * capacity : capacity; }
-
 // Jobs that have left, in the order of leaving.
 struct JobRows : Batch {
   Column<std::int64_t> sequence, id, cores, count, after;
@@ -27,11 +23,11 @@ struct JobRows : Batch {
   std::vector<std::int64_t> alloc_offset{0};
   std::vector<std::int32_t> alloc_node, alloc_count;
 
-  explicit JobRows(std::size_t capacity) : Batch(capacity) {
+  explicit JobRows(int number) : Batch(number) {
     lay_out(sequence, id, cores, count, after, request, user, group, queue, partition, submit, eligible, start, end,
             runtime, limit, estimate, priority, think, state, reason, backfilled);
-    alloc_offset.reserve(capacity + 1);
-    alloc_node.reserve(4 * capacity), alloc_count.reserve(4 * capacity);  // a guess: they grow where it is wrong
+    alloc_offset.reserve(capacity() + 1);
+    alloc_node.reserve(4 * capacity()), alloc_count.reserve(4 * capacity());  // a guess: they grow where it is wrong
   }
   bool full() const { return id.size() == capacity(); }
 };
@@ -42,9 +38,7 @@ struct TimelineRows : Batch {
   Column<std::int32_t> running, queued;
   Column<std::int64_t> used_cores, queued_cores;
 
-  explicit TimelineRows(std::size_t capacity) : Batch(capacity) {
-    lay_out(time, running, queued, used_cores, queued_cores);
-  }
+  explicit TimelineRows(int number) : Batch(number) { lay_out(time, running, queued, used_cores, queued_cores); }
   bool full() const { return time.size() == capacity(); }
   bool empty() const { return time.size() == 0; }
 };
