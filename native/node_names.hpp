@@ -16,9 +16,10 @@ class NodeNames {
 
  private:
   struct Name {
-    std::int32_t prefix;  // which prefix
+    std::size_t prefix;  // which prefix
     std::string digits;
-    bool follows;  // its name is the next one after that of the node before it
+    std::uint64_t number;
+    bool counts_on_to(const Name &later) const;
   };
   std::vector<std::string> prefixes_;
   std::vector<Name> names_;

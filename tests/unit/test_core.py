@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from schedlab import _core
@@ -36,6 +36,7 @@ allocations = st.lists(st.lists(st.tuples(st.integers(0, 39), st.integers(1, 3))
 
 
 @given(st.lists(names, min_size=40, max_size=40), allocations, st.booleans())
+@example(["n002", "x", "n001", "n002"] + ["n9"] * 36, [[(2, 1), (3, 1)], [(2, 1), (0, 1)]], False)
 def test_native_folding_is_the_same(nodes: list[str], rows: list[list[tuple[int, int]]], in_order: bool) -> None:
     nodes = sorted(nodes) if in_order else nodes
     rows = [sorted(row) if in_order else row for row in rows]
