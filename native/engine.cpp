@@ -207,7 +207,7 @@ void Engine::submit() {
   job.partition = input_.partition[i];
   job.after = input_.after[i], job.think = input_.think[i];
   job.eligible = job.start = job.key = std::numeric_limits<double>::quiet_NaN();
-  job.backfilled = job.released = false;
+  job.backfilled = job.released = job.listed = false;
   job.corrections = 0;
   job.reserved_start = kNever;
   job.shares.clear();
@@ -281,7 +281,9 @@ void Engine::begin(Slot slot, double priority, bool backfilled) {
   job.estimated_end = now_ + job.estimate;
   ++running_count_, running_cores_ += job.cores;
   ends_.push({job.end, job.start_order, slot});
-  if (track_ends_) estimated_ends_.insert(entry(job, slot));
+  job.listed = false;
+  if (track_ends_) unlisted_.push_back({job.start_order, slot});
+  if (unlisted_.size() > kMostUnlisted) estimated_ends();
   if (job.estimated_end < job.end) set_timer(job.estimated_end, TimerKind::Correct, slot);
 }
 
@@ -293,9 +295,21 @@ Time Engine::true_end(const Job &job) const {
 void Engine::release(Slot slot) {
   Job &job = jobs_[slot];
   cluster_.give_back(*job.shape, job.shares);
-  if (track_ends_) estimated_ends_.erase(entry(job, slot));
+  if (job.listed) estimated_ends_.erase(entry(job, slot));
   job.released = true;
   ++changes_;
+}
+
+// Many jobs start and end while nobody asks: they are put in order only when somebody does.
+const EstimatedEnds &Engine::estimated_ends() {
+  for (const auto &[order, slot] : unlisted_) {
+    Job &job = jobs_[slot];
+    if (job.state != State::Running || job.released || job.start_order != order) continue;
+    estimated_ends_.insert(entry(job, slot));
+    job.listed = true;
+  }
+  unlisted_.clear();
+  return estimated_ends_;
 }
 
 void Engine::stop(Slot slot) {
@@ -316,11 +330,11 @@ void Engine::complete(Slot slot) {
 
 void Engine::correct(Slot slot) {
   Job &job = jobs_[slot];
-  if (track_ends_) estimated_ends_.erase(entry(job, slot));
+  if (job.listed) estimated_ends_.erase(entry(job, slot));
   job.estimate = estimator_->correct(job);
   ++job.corrections;
   job.estimated_end = job.start + job.estimate;
-  if (track_ends_) estimated_ends_.insert(entry(job, slot));
+  if (job.listed) estimated_ends_.insert(entry(job, slot));
   if (job.estimated_end < job.end) set_timer(job.estimated_end, TimerKind::Correct, slot);
   ++changes_;
   events_.push_back({Event::Kind::Corrected, slot});
@@ -343,7 +357,7 @@ void Engine::leave(Slot slot, State state, Time end) {
   rows_.cores.push_back(job.cores), rows_.count.push_back(job.count), rows_.request.push_back(job.request);
   rows_.user.push_back(job.user), rows_.group.push_back(job.group), rows_.queue.push_back(job.queue);
   rows_.partition.push_back(job.partition);
-  rows_.after.push_back(job.after), rows_.think.push_back(job.think);
+  if (options_.follow_dependencies) rows_.after.push_back(job.after), rows_.think.push_back(job.think);
   rows_.submit.push_back(job.submit), rows_.eligible.push_back(job.eligible);
   rows_.start.push_back(job.start), rows_.end.push_back(end);
   rows_.runtime.push_back(job.runtime), rows_.limit.push_back(job.limit), rows_.estimate.push_back(job.first_estimate);
@@ -417,7 +431,7 @@ void Engine::validate() const {
     for (const Share &share : job.shares) chunks += share.chunks;
     require(chunks == job.count, "a running job has not the chunks it asked for");
     if (job.released) continue;
-    ++tracked;
+    tracked += job.listed;
     machine_.apply(fresh, *job.shape, job.shares, -1);
     require(job.end >= now_ && (job.estimated_end > now_ || job.end == now_ || job.estimated_end == now_),
             "a running job should have ended");
@@ -432,7 +446,7 @@ void Engine::validate() const {
     }
   require(free_cores == cluster_.free_cores(), "the number of free cores is wrong");
   require(running == running_count_ && waiting == waiting_count_, "jobs are miscounted");
-  require(!track_ends_ || estimated_ends_.size() == tracked, "the estimated ends are not those of the running jobs");
+  require(estimated_ends_.size() == tracked, "the estimated ends are not those of the running jobs");
   std::size_t listed = 0;
   for (Slot slot = waiting_first_; slot != kNoSlot; slot = jobs_[slot].next) ++listed;
   require(static_cast<std::int64_t>(listed) == waiting_count_, "the list of waiting jobs is broken");

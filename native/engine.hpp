@@ -137,6 +137,7 @@ class Engine {
   void cancel(Slot slot);
   void leave(Slot slot, State state, Time end);
   void begin(Slot slot, double priority, bool backfilled);
+  const EstimatedEnds &estimated_ends();
   void release(Slot slot);
   void stop(Slot slot);  // takes a running job off its nodes before its end
   void set_rate(Slot slot, double rate);
@@ -180,6 +181,9 @@ class Engine {
   std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
   std::vector<Slot> ending_;
   EstimatedEnds estimated_ends_;
+  static constexpr std::size_t kMostUnlisted = 1024;
+  std::vector<std::pair<std::uint64_t, Slot>>
+      unlisted_;  // started since they were last put in order: (start order, slot)
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   std::vector<Event> events_;
   std::uint64_t changes_ = 0, starts_ = 0, timer_order_ = 0;

@@ -34,6 +34,7 @@ struct Job {
   std::uint64_t start_order;
   double work, rate;  // remaining work at `since`, and how fast it shrinks
   Time since;
+  bool listed;             // among the estimated ends
   bool released;           // its resources are free already (passes=event)
   Amount allocated_cores;  // whole nodes count in full
   Shares shares;

@@ -11,7 +11,7 @@ const Job &View::job(Slot slot) const { return engine_.jobs_[slot]; }
 Job &View::annotate(Slot slot) { return engine_.jobs_[slot]; }
 Slot View::first_waiting() const { return engine_.waiting_first_; }
 std::size_t View::waiting() const { return static_cast<std::size_t>(engine_.waiting_count_); }
-const EstimatedEnds &View::estimated_ends() const { return engine_.estimated_ends_; }
+const EstimatedEnds &View::estimated_ends() const { return engine_.estimated_ends(); }
 const LiveCluster &View::cluster() const { return engine_.cluster_; }
 const Machine &View::machine() const { return engine_.machine_; }
 const Placement &View::placement() const { return engine_.placement_; }
