@@ -93,13 +93,8 @@ class Engine {
 
   // Shapes must be known before a job of the workload points to them; `reason` makes its jobs be rejected.
   void add_shape(Shape shape, Reason reason);
-  std::size_t shapes() const { return shapes_.size(); }
 
   void run(Decider &decider);
-
-  Time now() const { return now_; }
-  std::int64_t submitted() const { return next_sequence_; }
-  std::int64_t ended() const { return ended_; }
 
  private:
   friend class View;
