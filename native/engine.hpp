@@ -53,7 +53,6 @@ class View {
   explicit View(Engine &engine) : engine_(engine) {}
 
   Time now() const;
-  bool pass_per_event() const;
   const Job &job(Slot slot) const;
   Slot first_waiting() const;  // in order of eligibility; the next one is job(slot).next
   std::size_t waiting() const;

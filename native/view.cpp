@@ -6,7 +6,6 @@
 namespace schedlab {
 
 Time View::now() const { return engine_.now_; }
-bool View::pass_per_event() const { return engine_.options_.pass_per_event; }
 const Job &View::job(Slot slot) const { return engine_.jobs_[slot]; }
 Job &View::annotate(Slot slot) { return engine_.jobs_[slot]; }
 Slot View::first_waiting() const { return engine_.waiting_first_; }
