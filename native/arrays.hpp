@@ -22,11 +22,10 @@ nanobind::object to_array(std::vector<T> &&values) {
 
 // A column of a batch as an array that keeps the batch's memory alive.
 template <class T>
-nanobind::object to_array(const Column<T> &column, const std::shared_ptr<Arena> &memory) {
-  auto *held = new std::shared_ptr<Arena>(memory);
+nanobind::object to_array(const Column<T> &column, const Batch &batch) {
+  auto *held = new std::shared_ptr<Arena>(batch.memory());
   nanobind::capsule owner(held, [](void *p) noexcept { delete static_cast<std::shared_ptr<Arena> *>(p); });
-  return nanobind::cast(
-      nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>(column.data(), {column.size()}, owner));
+  return nanobind::cast(nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>(column.data(), {batch.rows()}, owner));
 }
 
 }  // namespace schedlab

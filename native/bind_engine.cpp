@@ -52,7 +52,9 @@ class PythonHost final : public Host {
   void take(JobRows &&rows) override {
     nb::gil_scoped_acquire held;
     nb::dict batch;
-    const auto give = [&](const char *name, const auto &column) { batch[name] = to_array(column, rows.memory()); };
+    const auto give = [&](const char *name, const auto &column) {
+      if (column.data()) batch[name] = to_array(column, rows);
+    };
     give("sequence", rows.sequence), give("id", rows.id);
     give("user", rows.user), give("group", rows.group), give("queue", rows.queue), give("partition", rows.partition);
     give("submit", rows.submit), give("eligible", rows.eligible), give("start", rows.start), give("end", rows.end);
@@ -61,20 +63,20 @@ class PythonHost final : public Host {
     give("runtime", rows.runtime), give("limit", rows.limit), give("estimate", rows.estimate);
     give("backfilled", rows.backfilled), give("priority", rows.priority);
     give("after", rows.after), give("think", rows.think);
-    batch["alloc_offset"] = to_array(std::move(rows.alloc_offset));
-    batch["alloc_node"] = to_array(std::move(rows.alloc_node));
-    batch["alloc_count"] = to_array(std::move(rows.alloc_count));
+    give("allocated", rows.allocated);
+    batch["node"] = to_array(rows.allocations.node, rows.allocations);
+    batch["chunks"] = to_array(rows.allocations.chunks, rows.allocations);
     write_jobs(batch);
   }
 
   void take(TimelineRows &&rows) override {
     nb::gil_scoped_acquire held;
     nb::dict batch;
-    batch["time"] = to_array(rows.time, rows.memory());
-    batch["running"] = to_array(rows.running, rows.memory());
-    batch["queued"] = to_array(rows.queued, rows.memory());
-    batch["used_cores"] = to_array(rows.used_cores, rows.memory());
-    batch["queued_cores"] = to_array(rows.queued_cores, rows.memory());
+    batch["time"] = to_array(rows.time, rows);
+    batch["running"] = to_array(rows.running, rows);
+    batch["queued"] = to_array(rows.queued, rows);
+    batch["used_cores"] = to_array(rows.used_cores, rows);
+    batch["queued_cores"] = to_array(rows.queued_cores, rows);
     write_timeline(batch);
   }
 
@@ -110,10 +112,10 @@ class Simulation {
              const std::string &backfill, const Program &order, const std::optional<Program> &scan, std::int64_t depth,
              int reservations, const std::string &placement, std::uint64_t placement_seed, bool exclusive,
              const std::string &estimate, double estimate_factor, bool pass_per_event, bool kill_at_limit,
-             bool follow_dependencies, bool validate) {
+             bool follow_dependencies, bool validate, bool repeat_workload) {
     std::vector<Group> node_groups;
     for (const auto &[count, amounts] : groups) node_groups.push_back({count, amounts});
-    const Options options{pass_per_event, kill_at_limit, follow_dependencies, exclusive, validate};
+    const Options options{pass_per_event, kill_at_limit, follow_dependencies, exclusive, validate, repeat_workload};
     engine_ = std::make_unique<Engine>(Machine(resources, std::move(node_groups)), Placement(placement, placement_seed),
                                        Estimator::make(estimate, estimate_factor, kill_at_limit), options, host_);
     std::optional<Order> scan_order;
@@ -156,15 +158,16 @@ class Simulation {
   std::unique_ptr<Decider> policy_;
 };
 
-std::pair<nb::object, nb::object> fold_nodes(const NodeNames &names, Input<std::int64_t> offset,
+std::pair<nb::object, nb::object> fold_nodes(const NodeNames &names, Input<std::int32_t> allocated,
                                              Input<std::int32_t> node, Input<std::int32_t> chunks) {
   std::vector<std::int32_t> ends{0};
   std::string text;
-  for (std::size_t row = 0; row + 1 < offset.shape(0); ++row) {
-    const auto first = static_cast<std::size_t>(offset.data()[row]),
-               size = static_cast<std::size_t>(offset.data()[row + 1]) - first;
-    names.fold({node.data() + first, size}, {chunks.data() + first, size}, text);
+  std::size_t first = 0;
+  for (std::size_t row = 0; row < allocated.shape(0); ++row) {
+    const auto end = static_cast<std::size_t>(allocated.data()[row]);
+    names.fold({node.data() + first, end - first}, {chunks.data() + first, end - first}, text);
     ends.push_back(static_cast<std::int32_t>(text.size()));
+    first = end;
   }
   return {to_array(std::move(ends)), to_array(std::vector<std::uint8_t>(text.begin(), text.end()))};
 }
@@ -182,10 +185,11 @@ void bind_engine(nb::module_ &module) {
   nb::class_<Simulation>(module, "Simulation", "One run: a machine, a policy and the rules of time.")
       .def(nb::init<const std::vector<std::string> &, const std::vector<std::pair<int, std::vector<Amount>>> &,
                     const std::string &, const Program &, const std::optional<Program> &, std::int64_t, int,
-                    const std::string &, std::uint64_t, bool, const std::string &, double, bool, bool, bool, bool>(),
+                    const std::string &, std::uint64_t, bool, const std::string &, double, bool, bool, bool, bool,
+                    bool>(),
            nb::kw_only(), "resources"_a, "groups"_a, "backfill"_a, "order"_a, "scan"_a.none(), "depth"_a,
            "reservations"_a, "placement"_a, "placement_seed"_a, "exclusive"_a, "estimate"_a, "estimate_factor"_a,
-           "pass_per_event"_a, "kill_at_limit"_a, "follow_dependencies"_a, "validate"_a)
+           "pass_per_event"_a, "kill_at_limit"_a, "follow_dependencies"_a, "validate"_a, "repeat_workload"_a)
       .def("add_request", &Simulation::add_request, nb::kw_only(), "chunk"_a, "per_node_min"_a, "per_node_max"_a,
            "exclusive"_a, "groups"_a, "reason"_a,
            "Makes the next request known; jobs point to requests by their number. A reason > 0 rejects its jobs.")
@@ -194,6 +198,6 @@ void bind_engine(nb::module_ &module) {
 
   nb::class_<NodeNames>(module, "NodeNames", "Writes allocations as node-set strings.")
       .def(nb::init<const std::vector<std::string> &>(), "names"_a)
-      .def("fold", &fold_nodes, "offset"_a, "node"_a, "chunks"_a,
+      .def("fold", &fold_nodes, "allocated"_a, "node"_a, "chunks"_a,
            "The strings as Arrow buffers: where each one ends (int32, one more than rows), and the characters.");
 }

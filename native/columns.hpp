@@ -35,32 +35,35 @@ class Arena {
   std::size_t mapped_bytes_ = 0;
 };
 
-// A column of fixed capacity. The arena that it lives in is the batch's.
+// A column of fixed capacity. The arena that it lives in and the number of rows are the batch's.
 template <class T>
 class Column {
  public:
   void place(Arena &arena, std::size_t capacity) { values_ = arena.take<T>(capacity); }
-  void push_back(T value) { values_[size_++] = value; }
-  T &operator[](std::size_t i) { return values_[i]; }
-  const T &operator[](std::size_t i) const { return values_[i]; }
-  T *data() const { return values_; }
-  std::size_t size() const { return size_; }
+  T &operator[](std::size_t row) { return values_[row]; }
+  const T &operator[](std::size_t row) const { return values_[row]; }
+  T *data() const { return values_; }  // null: this batch does without the column
 
  private:
   T *values_ = nullptr;
-  std::size_t size_ = 0;
 };
 
 // Batches grow with the run, so that a small one stays small: 1,024 rows, then four times as many, up to 65,536.
 constexpr std::size_t kSmallestBatch = 1024, kLargestBatch = 65536;
 
-// The base of a batch, the number-th of its run: gives its columns their memory.
+// The base of a batch, the number-th of its run: gives its columns their memory and counts the rows.
 class Batch {
  public:
-  explicit Batch(int number)
-      : number_(number), capacity_(std::min(kSmallestBatch << (2 * std::min(number, 8)), kLargestBatch)) {}
-  std::size_t capacity() const { return capacity_; }
+  explicit Batch(int number) : Batch(number, usual_capacity(number)) {}
+  Batch(int number, std::size_t capacity) : number_(number), capacity_(capacity) {}
+  static std::size_t usual_capacity(int number) {
+    return std::min(kSmallestBatch << (2 * std::min(number, 8)), kLargestBatch);
+  }
   int number() const { return number_; }
+  std::size_t capacity() const { return capacity_; }
+  std::size_t rows() const { return rows_; }
+  std::size_t room() const { return capacity_ - rows_; }
+  std::size_t new_row() { return rows_++; }  // to be filled by the caller
   const std::shared_ptr<Arena> &memory() const { return memory_; }
 
  protected:
@@ -75,7 +78,7 @@ class Batch {
   static constexpr int kHugeBatches = 9;
 
   int number_;
-  std::size_t capacity_;
+  std::size_t capacity_, rows_ = 0;
   std::shared_ptr<Arena> memory_;
 };
 

@@ -18,7 +18,8 @@ Engine::Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> 
       options_(options),
       host_(host),
       cluster_(machine_, placement_.index()),
-      now_(-kNever) {}
+      now_(-kNever),
+      rows_(0, {options.repeat_workload, options.follow_dependencies, static_cast<std::size_t>(machine_.nodes())}) {}
 
 void Engine::add_shape(Shape shape, Reason reason) {
   machine_.prepare(shape, options_.exclusive, placement_.kind() == Placement::Kind::Contiguous);
@@ -156,25 +157,25 @@ bool Engine::next_timer(Time at_most, bool corrections_only) {
 
 void Engine::record() {
   const auto running = static_cast<std::int32_t>(running_count_), queued = static_cast<std::int32_t>(waiting_count_);
-  if (!timeline_.empty()) {
-    const std::size_t last = timeline_.time.size() - 1;
+  std::size_t row = timeline_.rows();
+  if (row > 0) {
+    const std::size_t last = row - 1;
     if (timeline_.running[last] == running && timeline_.queued[last] == queued &&
         timeline_.used_cores[last] == running_cores_ && timeline_.queued_cores[last] == waiting_cores_)
       return;
-    if (timeline_.time[last] == now_) {  // another round of the same instant
-      timeline_.running[last] = running, timeline_.queued[last] = queued;
-      timeline_.used_cores[last] = running_cores_, timeline_.queued_cores[last] = waiting_cores_;
-      return;
-    }
-    if (timeline_.full()) {
+    if (timeline_.time[last] == now_) row = last;  // another round of the same instant
+  }
+  if (row == timeline_.rows()) {
+    if (timeline_.room() == 0) {
       const int next = timeline_.number() + 1;
       host_.take(std::move(timeline_));
       timeline_ = TimelineRows(next);
     }
+    row = timeline_.new_row();
   }
-  timeline_.time.push_back(now_);
-  timeline_.running.push_back(running), timeline_.queued.push_back(queued);
-  timeline_.used_cores.push_back(running_cores_), timeline_.queued_cores.push_back(waiting_cores_);
+  timeline_.time[row] = now_;
+  timeline_.running[row] = running, timeline_.queued[row] = queued;
+  timeline_.used_cores[row] = running_cores_, timeline_.queued_cores[row] = waiting_cores_;
 }
 
 // Nothing will happen any more: who is still here, waits for ever.
@@ -184,7 +185,7 @@ void Engine::finish() {
     if (state == State::Waiting) dequeue(slot);
     if (state == State::Waiting || state == State::Held) leave(slot, state, now_);
   }
-  if (!timeline_.empty()) record();
+  if (timeline_.rows() > 0) record();
   host_.tick(now_, ended_);
   host_.take(std::move(rows_));
   host_.take(std::move(timeline_));
@@ -349,36 +350,42 @@ void Engine::cancel(Slot slot) {
   leave(slot, State::Cancelled, now_);
 }
 
+// The row of a job that leaves now.
+void Engine::write(const Job &job, State state) {
+  if (!rows_.has_room(job.shares)) {
+    const int next = rows_.number() + 1;
+    host_.take(std::move(rows_));
+    rows_ = JobRows(next, rows_.content);
+  }
+  const std::size_t row = rows_.new_row();
+  const bool started = !std::isnan(job.start);
+  rows_.sequence[row] = job.sequence, rows_.cores[row] = job.cores;
+  rows_.eligible[row] = job.eligible, rows_.start[row] = job.start, rows_.end[row] = job.end;
+  rows_.estimate[row] = job.first_estimate;
+  rows_.priority[row] = started ? job.key : job.start;
+  rows_.state[row] = static_cast<std::uint8_t>(state), rows_.reason[row] = static_cast<std::uint8_t>(job.reason);
+  rows_.backfilled[row] = started && job.backfilled;
+  if (started)
+    for (const Share &share : job.shares) {
+      const std::size_t place = rows_.allocations.new_row();
+      rows_.allocations.node[place] = share.node, rows_.allocations.chunks[place] = share.chunks;
+    }
+  rows_.allocated[row] = static_cast<std::int32_t>(rows_.allocations.rows());
+  if (!rows_.content.workload) return;
+  rows_.id[row] = job.id, rows_.count[row] = job.count, rows_.request[row] = job.request;
+  rows_.user[row] = job.user, rows_.group[row] = job.group, rows_.queue[row] = job.queue;
+  rows_.partition[row] = job.partition;
+  rows_.submit[row] = job.submit, rows_.runtime[row] = job.runtime, rows_.limit[row] = job.limit;
+  if (rows_.content.dependencies) rows_.after[row] = job.after, rows_.think[row] = job.think;
+}
+
 void Engine::leave(Slot slot, State state, Time end) {
   Job &job = jobs_[slot];
   job.state = State::Gone;
   job.end = end;
-  rows_.sequence.push_back(job.sequence), rows_.id.push_back(job.id);
-  rows_.cores.push_back(job.cores), rows_.count.push_back(job.count), rows_.request.push_back(job.request);
-  rows_.user.push_back(job.user), rows_.group.push_back(job.group), rows_.queue.push_back(job.queue);
-  rows_.partition.push_back(job.partition);
-  if (options_.follow_dependencies) rows_.after.push_back(job.after), rows_.think.push_back(job.think);
-  rows_.submit.push_back(job.submit), rows_.eligible.push_back(job.eligible);
-  rows_.start.push_back(job.start), rows_.end.push_back(end);
-  rows_.runtime.push_back(job.runtime), rows_.limit.push_back(job.limit), rows_.estimate.push_back(job.first_estimate);
-  const bool started = !std::isnan(job.start);
-  rows_.priority.push_back(started ? job.key : job.start);
-  rows_.state.push_back(static_cast<std::uint8_t>(state)),
-      rows_.reason.push_back(static_cast<std::uint8_t>(job.reason));
-  rows_.backfilled.push_back(started && job.backfilled);
-  if (started)
-    for (const Share &share : job.shares) {
-      rows_.alloc_node.push_back(share.node);
-      rows_.alloc_count.push_back(share.chunks);
-    }
-  rows_.alloc_offset.push_back(static_cast<std::int64_t>(rows_.alloc_node.size()));
+  write(job, state);
   ++ended_;
   gone_.push_back(slot);
-  if (rows_.full()) {
-    const int next = rows_.number() + 1;
-    host_.take(std::move(rows_));
-    rows_ = JobRows(next);
-  }
   if (options_.follow_dependencies) {
     ends_by_id_[job.id] = end;
     if (const auto held = held_by_.find(job.id); held != held_by_.end()) {

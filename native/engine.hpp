@@ -3,12 +3,12 @@
 
 #include <deque>
 #include <memory>
-#include <queue>
 #include <span>
 #include <unordered_map>
 
 #include "block_list.hpp"
 #include "estimator.hpp"
+#include "heap.hpp"
 #include "job.hpp"
 #include "placement.hpp"
 #include "tables.hpp"
@@ -21,6 +21,7 @@ struct Options {
   bool follow_dependencies = false;
   bool exclusive = false;  // every job gets whole nodes
   bool validate = false;
+  bool repeat_workload = true;  // in the rows of results
 };
 
 // What a decider is told. The job is still there to be looked at, even when it has just left.
@@ -105,10 +106,10 @@ class Engine {
     std::uint64_t order;
     Slot slot;
     std::int64_t sequence;  // of the job it is about: the slot may have been reused
-    bool operator>(const Timer &o) const {
-      if (time != o.time) return time > o.time;
-      if (kind != o.kind) return kind > o.kind;
-      return order > o.order;
+    bool before(const Timer &o) const {
+      if (time != o.time) return time < o.time;
+      if (kind != o.kind) return kind < o.kind;
+      return order < o.order;
     }
   };
 
@@ -130,6 +131,7 @@ class Engine {
   void correct(Slot slot);
   void cancel(Slot slot);
   void leave(Slot slot, State state, Time end);
+  void write(const Job &job, State state);
   void begin(Slot slot, double priority, bool backfilled);
   const EstimatedEnds &estimated_ends();
   void release(Slot slot);
@@ -146,7 +148,7 @@ class Engine {
     Time end;
     std::uint64_t order;
     Slot slot;
-    bool operator>(const End &o) const { return end != o.end ? end > o.end : order > o.order; }
+    bool before(const End &o) const { return end != o.end ? end < o.end : order < o.order; }
   };
   bool out_of_date(const End &entry) const;
   const End *next_end();  // the next one that is not; null if nothing runs
@@ -172,13 +174,13 @@ class Engine {
   JobPool jobs_;
   std::vector<Slot> gone_;  // left in this round; their slots are free when the decider has been told
   Slot waiting_first_ = kNoSlot, waiting_last_ = kNoSlot;
-  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+  Heap<End> ends_;
   std::vector<Slot> ending_;
   EstimatedEnds estimated_ends_;
   static constexpr std::size_t kMostUnlisted = 1024;
   std::vector<std::pair<std::uint64_t, Slot>>
       unlisted_;  // started since they were last put in order: (start order, slot)
-  std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
+  Heap<Timer> timers_;
   std::vector<Event> events_;
   std::uint64_t changes_ = 0, starts_ = 0, timer_order_ = 0;
   std::uint64_t moved_ends_ = 0;  // entries of ends_ that are out of date
@@ -188,7 +190,7 @@ class Engine {
 
   std::int64_t next_sequence_ = 0, ended_ = 0;
   std::int64_t waiting_count_ = 0, waiting_cores_ = 0, running_count_ = 0, running_cores_ = 0;
-  JobRows rows_{0};
+  JobRows rows_;
   TimelineRows timeline_{0};
 };
 

@@ -47,6 +47,8 @@ void Machine::prepare(Shape &shape, bool all_exclusive, bool contiguous) const {
 }
 
 Amount Machine::room(const NodeState &state, int node, const Shape &shape) const {
+  if (shape.plain && !shape.exclusive)  // the common case; a node that somebody holds alone has no core free
+    return state.free[static_cast<std::size_t>(node) * static_cast<std::size_t>(resources_)];
   const std::int32_t jobs = state.jobs[static_cast<std::size_t>(node)];
   if (jobs >= NodeState::kExclusive || (shape.exclusive && jobs > 0)) return 0;
   const Amount *free = &state.free[static_cast<std::size_t>(node) * static_cast<std::size_t>(resources_)];

@@ -14,22 +14,47 @@ struct JobColumns {
   const std::int32_t *request, *user, *group, *queue, *partition;
 };
 
+// Which nodes the jobs of a batch had, one job after the other.
+struct AllocationRows : Batch {
+  Column<std::int32_t> node, chunks;
+
+  AllocationRows(int number, std::size_t nodes) : Batch(number, std::max(4 * usual_capacity(number), nodes)) {
+    lay_out(node, chunks);
+  }
+};
+
+// What the rows of a run tell.
+struct RowContent {
+  bool workload;      // of a job, also what the workload says; otherwise the host looks there, by `sequence`
+  bool dependencies;  // and whom it had to wait for
+  std::size_t nodes;  // the most that a job can have
+};
+
 // Jobs that have left, in the order of leaving.
 struct JobRows : Batch {
-  Column<std::int64_t> sequence, id, cores, count, after;
-  Column<std::int32_t> request, user, group, queue, partition;
-  Column<double> submit, eligible, start, end, runtime, limit, estimate, priority, think;
+  Column<std::int64_t> sequence, cores;
+  Column<double> eligible, start, end, estimate, priority;
   Column<std::uint8_t> state, reason, backfilled;
-  std::vector<std::int64_t> alloc_offset{0};
-  std::vector<std::int32_t> alloc_node, alloc_count;
+  Column<std::int32_t> allocated;  // where its nodes end in `allocations`
+  AllocationRows allocations;
 
-  explicit JobRows(int number) : Batch(number) {
-    lay_out(sequence, id, cores, count, after, request, user, group, queue, partition, submit, eligible, start, end,
-            runtime, limit, estimate, priority, think, state, reason, backfilled);
-    alloc_offset.reserve(capacity() + 1);
-    alloc_node.reserve(4 * capacity()), alloc_count.reserve(4 * capacity());  // a guess: they grow where it is wrong
+  RowContent content;
+  Column<std::int64_t> id, count, after;
+  Column<std::int32_t> request, user, group, queue, partition;
+  Column<double> submit, runtime, limit, think;
+
+  JobRows(int number, RowContent wanted) : Batch(number), allocations(number, wanted.nodes), content(wanted) {
+    const auto with = [&](auto &...more) {
+      lay_out(sequence, cores, eligible, start, end, estimate, priority, state, reason, backfilled, allocated, more...);
+    };
+    if (!content.workload)
+      with();
+    else if (!content.dependencies)
+      with(id, count, request, user, group, queue, partition, submit, runtime, limit);
+    else
+      with(id, count, request, user, group, queue, partition, submit, runtime, limit, after, think);
   }
-  bool full() const { return id.size() == capacity(); }
+  bool has_room(const Shares &shares) const { return room() > 0 && allocations.room() >= shares.size(); }
 };
 
 // The system after each instant at which something changed.
@@ -39,8 +64,6 @@ struct TimelineRows : Batch {
   Column<std::int64_t> used_cores, queued_cores;
 
   explicit TimelineRows(int number) : Batch(number) { lay_out(time, running, queued, used_cores, queued_cores); }
-  bool full() const { return time.size() == capacity(); }
-  bool empty() const { return time.size() == 0; }
 };
 
 // Whoever embeds the engine: gives jobs, takes results, is told of progress.

@@ -63,9 +63,9 @@ def job_batch(rows: list[tuple[Any, ...]] = FIVE_JOBS) -> dict[str, Any]:
         "priority": np.where(np.isnan(starts), np.nan, submits),
         "after": np.full(n, -1, np.int64),
         "think": np.zeros(n),
-        "alloc_offset": np.cumsum([0, *map(len, nodes)]).astype(np.int64),
-        "alloc_node": np.array([node for places in nodes for node in places], np.int32),
-        "alloc_count": np.array([count for places in nodes for count in places.values()], np.int32),
+        "allocated": np.cumsum([*map(len, nodes)]).astype(np.int32),
+        "node": np.array([node for places in nodes for node in places], np.int32),
+        "chunks": np.array([count for places in nodes for count in places.values()], np.int32),
     }
 
 

@@ -112,6 +112,7 @@ class Simulation:
         kill_at_limit: bool,
         follow_dependencies: bool,
         validate: bool,
+        repeat_workload: bool,
     ) -> None: ...
     def add_request(
         self,
@@ -144,7 +145,7 @@ class NodeNames:
     def __init__(self, names: Sequence[str]) -> None: ...
     def fold(
         self,
-        offset: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        allocated: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         node: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         chunks: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     ) -> tuple[object, object]:

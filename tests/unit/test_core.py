@@ -40,9 +40,9 @@ allocations = st.lists(st.lists(st.tuples(st.integers(0, 39), st.integers(1, 3))
 def test_native_folding_is_the_same(nodes: list[str], rows: list[list[tuple[int, int]]], in_order: bool) -> None:
     nodes = sorted(nodes) if in_order else nodes
     rows = [sorted(row) if in_order else row for row in rows]
-    offset = np.cumsum([0, *map(len, rows)])
+    allocated = np.cumsum([*map(len, rows)], dtype=np.int32)
     flat = np.array([part for row in rows for part in row], np.int32).reshape(-1, 2)
-    ends, characters = _core.NodeNames(nodes).fold(offset, np.ascontiguousarray(flat[:, 0]), flat[:, 1].copy())
+    ends, characters = _core.NodeNames(nodes).fold(allocated, np.ascontiguousarray(flat[:, 0]), flat[:, 1].copy())
     text = bytes(characters).decode()
     found = [text[begin:end] for begin, end in pairwise(ends)]
     assert found == [fold([nodes[n] for n, _ in row], [c for _, c in row]) for row in rows]

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from schedlab import _core
 from schedlab.engine.decider import Decider
+from schedlab.engine.feed import Feed
 from schedlab.engine.store import MemoryWriter, RunWriter
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import DecisionError, InputError, InvariantError
-from schedlab.model.request import Request
 from schedlab.model.run import Run
-from schedlab.model.states import REASONS
 from schedlab.model.suggest import did_you_mean
 from schedlab.model.workload import Workload
 from schedlab.policy.estimates import parse_estimate
@@ -64,8 +63,8 @@ def simulate(
     """
     spec, text, decide = _understood(policy)
     options = Options(estimate, overrun, passes, dependencies)
-    simulation = _simulation(cluster, spec, options, validate)
-    feed = _Feed(workload, cluster, simulation)
+    simulation = _simulation(cluster, spec, options, validate, repeat_workload=out is not None)
+    feed = Feed(workload, cluster, simulation, keep=out is None)
     follow = options.dependencies == "follow"
     writer = (
         MemoryWriter(cluster, dependencies=follow)
@@ -77,7 +76,7 @@ def simulate(
             seconds = simulation.run(
                 decide=decide,
                 batches=feed.batches(),
-                write_jobs=lambda batch: writer.write_jobs(feed.named(batch)),
+                write_jobs=lambda batch: writer.write_jobs(feed.complete(batch)),
                 write_timeline=writer.write_timeline,
                 progress=progress,
             )
@@ -105,7 +104,9 @@ def _understood(policy: str | PolicySpec | Decider) -> tuple[PolicySpec, str, Ca
     return parse_policy("fcfs"), type(policy).__qualname__, policy.decide  # only its placement, first-fit, matters
 
 
-def _simulation(cluster: Cluster, policy: PolicySpec, options: Options, validate: bool) -> _core.Simulation:
+def _simulation(
+    cluster: Cluster, policy: PolicySpec, options: Options, validate: bool, repeat_workload: bool
+) -> _core.Simulation:
     estimate = parse_estimate(options.estimate)
     names = cluster.resource_names
     return _core.Simulation(
@@ -125,57 +126,8 @@ def _simulation(cluster: Cluster, policy: PolicySpec, options: Options, validate
         kill_at_limit=options.overrun == "kill",
         follow_dependencies=options.dependencies == "follow",
         validate=validate,
+        repeat_workload=repeat_workload,
     )
-
-
-class _Feed:
-    """Hands the workload's batches to the core, and new kinds of requests before the first job that uses them."""
-
-    def __init__(self, workload: Workload, cluster: Cluster, simulation: _core.Simulation) -> None:
-        self._workload, self._cluster, self._simulation = workload, cluster, simulation
-        self._known = 0
-        self._names: dict[int, str] = {}
-
-    def batches(self) -> Iterator[dict[str, Any]]:
-        for batch in self._workload.batches():
-            for request in self._workload.requests[self._known :]:
-                self._add(request)
-            if batch.names is not None:
-                self._names.update(zip(batch.id.tolist(), batch.names, strict=True))
-            yield batch.columns()
-
-    def named(self, batch: dict[str, Any]) -> dict[str, Any]:
-        """The batch of results, with the jobs' names where their ids are not numbers."""
-        if self._names:
-            batch["name"] = [self._names[job] for job in batch["id"].tolist()]
-        return batch
-
-    def _add(self, request: Request) -> None:
-        names, groups, reason = self._cluster.resource_names, *self._eligible(request)
-        self._known += 1
-        self._simulation.add_request(
-            chunk=[request.chunk.get(name, 0) for name in names],
-            per_node_min=request.per_node_min,
-            per_node_max=request.per_node_max,
-            exclusive=request.exclusive,
-            groups=groups,
-            reason=REASONS.index(reason),
-        )
-
-    def _eligible(self, request: Request) -> tuple[list[bool], str]:
-        """Which node groups may serve the request, or why none may."""
-        cluster = self._cluster
-        everywhere = [True] * len(cluster.groups)
-        if any(amount > 0 and name not in cluster.resource_names for name, amount in request.chunk.items()):
-            return everywhere, "unknown resource"
-        wanted = [
-            p for p in cluster.partitions if (p.default if request.partition is None else p.name == request.partition)
-        ]
-        if request.partition is not None and not wanted:
-            return everywhere, "unknown partition"
-        inside = {name for partition in wanted for name in partition.groups} or {g.name for g in cluster.groups}
-        groups = [group.name in inside and request.features <= group.features for group in cluster.groups]
-        return groups, "" if any(groups) else "no node has the features"
 
 
 def _described(workload: Workload) -> dict[str, Any]:

@@ -90,12 +90,12 @@ class JobTables:
                 return pa.array(values, field.type, mask=_unknown(values) if field.nullable else None)
 
     def _nodes(self, batch: Batch) -> pa.Array:
-        offsets = batch["alloc_offset"]
-        length = len(offsets) - 1
+        allocated = batch["allocated"]  # where each job's nodes end
+        length = len(allocated)
         if self._node_names is None:
             return pa.nulls(length, pa.string())
-        ends, characters = self._node_names.fold(offsets, batch["alloc_node"], batch["alloc_count"])
-        placed = np.packbits(np.diff(offsets) > 0, bitorder="little")
+        ends, characters = self._node_names.fold(allocated, batch["node"], batch["chunks"])
+        placed = np.packbits(np.diff(allocated, prepend=0) > 0, bitorder="little")
         return pa.StringArray.from_buffers(length, pa.py_buffer(ends), pa.py_buffer(characters), pa.py_buffer(placed))
 
 

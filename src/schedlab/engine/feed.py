@@ -1,0 +1,105 @@
+"""The two ends of the core: the workload's batches in, and results joined with what the workload says of their jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedlab import _core
+from schedlab.model.cluster import Cluster
+from schedlab.model.request import Request
+from schedlab.model.states import REASONS
+from schedlab.model.workload import JOB_COLUMNS, JobBatch, Workload
+
+
+class Feed:
+    """Hands the workload's batches to the core, and new kinds of requests before the first job that uses them.
+
+    With `keep` it remembers the batches, so that results need not repeat what they say.
+    """
+
+    def __init__(self, workload: Workload, cluster: Cluster, simulation: _core.Simulation, *, keep: bool) -> None:
+        self._workload, self._cluster, self._simulation = workload, cluster, simulation
+        self._known = 0
+        self._names: dict[int, str] = {}
+        self._kept: list[JobBatch] | None = [] if keep else None
+        self._columns: dict[str, NDArray[Any]] = {}
+
+    def batches(self) -> Iterator[dict[str, Any]]:
+        for batch in self._workload.batches():
+            for request in self._workload.requests[self._known :]:
+                self._add(request)
+            if batch.names is not None:
+                self._names.update(zip(batch.id.tolist(), batch.names, strict=True))
+            if self._kept is not None:
+                self._kept.append(batch)
+            yield batch.columns()
+
+    def complete(self, results: dict[str, Any]) -> Mapping[str, Any]:
+        """The batch of results with all that is known of its jobs."""
+        return _Joined(results, self)
+
+    def column(self, name: str) -> NDArray[Any]:
+        """A column of the workload that was kept, whole."""
+        if self._kept is None or name not in JOB_COLUMNS:
+            raise KeyError(name)
+        if name not in self._columns:
+            parts = [getattr(batch, name) for batch in self._kept]
+            self._columns[name] = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return self._columns[name]
+
+    def names(self, ids: NDArray[np.int64]) -> list[str]:
+        """The ids as written in the log, where they are not numbers."""
+        if not self._names:
+            raise KeyError("name")
+        return [self._names[job] for job in ids.tolist()]
+
+    def _add(self, request: Request) -> None:
+        names, groups, reason = self._cluster.resource_names, *self._eligible(request)
+        self._known += 1
+        self._simulation.add_request(
+            chunk=[request.chunk.get(name, 0) for name in names],
+            per_node_min=request.per_node_min,
+            per_node_max=request.per_node_max,
+            exclusive=request.exclusive,
+            groups=groups,
+            reason=REASONS.index(reason),
+        )
+
+    def _eligible(self, request: Request) -> tuple[list[bool], str]:
+        """Which node groups may serve the request, or why none may."""
+        cluster = self._cluster
+        everywhere = [True] * len(cluster.groups)
+        if any(amount > 0 and name not in cluster.resource_names for name, amount in request.chunk.items()):
+            return everywhere, "unknown resource"
+        wanted = [
+            p for p in cluster.partitions if (p.default if request.partition is None else p.name == request.partition)
+        ]
+        if request.partition is not None and not wanted:
+            return everywhere, "unknown partition"
+        inside = {name for partition in wanted for name in partition.groups} or {g.name for g in cluster.groups}
+        groups = [group.name in inside and request.features <= group.features for group in cluster.groups]
+        return groups, "" if any(groups) else "no node has the features"
+
+
+class _Joined(Mapping[str, Any]):
+    """Results, and what the workload says of the same jobs, looked up when somebody asks."""
+
+    def __init__(self, results: dict[str, Any], feed: Feed) -> None:
+        self._results, self._feed = results, feed
+
+    def __getitem__(self, column: str) -> Any:
+        if column in self._results:
+            return self._results[column]
+        if column == "name":
+            return self._feed.names(self["id"])
+        return self._feed.column(column)[self._results["sequence"]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys((*self._results, *JOB_COLUMNS)))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
