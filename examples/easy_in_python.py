@@ -1,4 +1,4 @@
-"""EASY backfilling as a Python policy, beside the built-in one: the same schedule."""
+"""EASY backfilling in fifteen lines of Python, beside the built-in one: the same schedule."""
 
 from math import inf
 from pathlib import Path
@@ -6,32 +6,25 @@ from pathlib import Path
 import schedlab as sl
 
 
-class Easy:
+class Easy(sl.Policy):
     """For clusters on which any free core will do."""
 
     def decide(self, view, events):
-        queue = view.waiting
-        while queue and view.start(queue[0]):
-            queue.pop(0)
-        if not queue:
+        head = next((job for job in view.queue if not view.start(job)), None)
+        shadow, free = inf, view.free_cores
+        if head is None or not (rest := [job for job in view.queue if job.cores <= free]):
             return
-        shadow, extra = self.reservation(view, queue[0])
-        for job in queue[1:]:
-            if view.now + job.estimate <= shadow:
-                view.start(job)
-            elif job.cores <= extra and view.start(job):
-                extra -= job.cores
-
-    def reservation(self, view, head):
-        """When the head can start if all jobs run as long as they are believed to, and what is left over then."""
-        free, shadow = view.free_cores, inf
         for job in view.running:  # soonest estimated end first
             if job.estimated_end > shadow:
                 break
             free += job.cores
             if free >= head.cores:
-                shadow = job.estimated_end
-        return shadow, free - head.cores
+                shadow = job.estimated_end  # when the head can start; what is left over then may be used
+        for job in rest:
+            if view.now + job.estimate <= shadow:
+                view.start(job)
+            elif job.cores <= free - head.cores and view.start(job):
+                free -= job.cores
 
 
 if __name__ == "__main__":

@@ -1,14 +1,19 @@
 // Binds the decider protocol: what a policy written in Python sees and may do. It is the same View that native policies
 // get.
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-
-#include "python_decider.hpp"
+#include "arrays.hpp"
+#include "engine.hpp"
+#include "job_view.hpp"
+#include "plan.hpp"
+#include "python_parts.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -17,150 +22,318 @@ namespace schedlab {
 
 namespace {
 
-// A job as a policy may know it: its runtime is not here.
-class JobView {
- public:
-  JobView(const View &view, Slot slot) : view_(&view), slot_(slot), sequence_(view.job(slot).sequence) {}
+using ViewPtr = std::shared_ptr<View>;
+using Nodes = std::optional<std::vector<std::pair<int, int>>>;
 
-  Slot slot() const { return facts(), slot_; }
-  const Job &facts() const {
-    const Job &job = view_->job(slot_);
-    if (job.sequence != sequence_) throw DecisionError("the job left the system some time ago");
-    return job;
-  }
-
- private:
-  const View *view_;
-  Slot slot_;
-  std::int64_t sequence_;  // the slot may serve another job by now
-};
-
-const char *state_name(const JobView &job) {
-  switch (job.facts().state) {
-    case State::Waiting:
-      return "waiting";
-    case State::Running:
-      return "running";
-    case State::Held:
-      return "held";
-    default:
-      return "gone";
-  }
+View &live(const ViewPtr &view) {
+  if (view->over()) throw DecisionError("the simulation is over: nothing can be decided any more");
+  return *view;
 }
 
-const char *event_name(Event::Kind kind) {
-  switch (kind) {
-    case Event::Kind::Completed:
-      return "completed";
-    case Event::Kind::Submitted:
-      return "submitted";
-    case Event::Kind::Cancelled:
-      return "cancelled";
-    case Event::Kind::Corrected:
-      return "corrected";
-    case Event::Kind::Woken:
-      return "woken";
-  }
+// The job that a decision is about, noted for the message if something goes wrong.
+Slot subject(const ViewPtr &view, const JobView &job) {
+  live(view);
+  const Slot slot = job.slot();
+  view->last_job = job.facts().id;
+  return slot;
+}
+
+std::optional<Shares> shares_of(const Nodes &nodes) {
+  if (!nodes) return std::nullopt;
+  Shares shares;
+  for (const auto &[node, chunks] : *nodes) shares.push_back({node, chunks});
+  return shares;
+}
+
+bool start(const ViewPtr &view, const JobView &job, const Nodes &nodes, std::optional<int> shape, double priority,
+           bool backfilled) {
+  const Slot slot = subject(view, job);
+  const std::int32_t before = job.facts().way;
+  if (shape) view->choose_way(slot, *shape);
+  const auto shares = shares_of(nodes);
+  const bool started =
+      shares ? view->start_on(slot, *shares, priority, backfilled) : view->start(slot, priority, backfilled);
+  if (!started && shape) view->choose_way(slot, before);
+  return started;
+}
+
+constexpr std::pair<const char *, NodeMode> kModes[] = {{"up", NodeMode::Up},
+                                                        {"down", NodeMode::Down},
+                                                        {"off", NodeMode::Off},
+                                                        {"booting", NodeMode::Booting},
+                                                        {"maintenance", NodeMode::Maintenance},
+                                                        {"drained", NodeMode::Drained}};
+
+NodeMode mode_of(const std::string &name) {
+  for (const auto &[known, mode] : kModes)
+    if (name == known && mode != NodeMode::Up) return mode;
+  throw DecisionError("a node can be down, off, booting, maintenance or drained, not " + name);
+}
+
+const char *mode_name(NodeMode wanted) {
+  for (const auto &[name, mode] : kModes)
+    if (mode == wanted) return name;
   return "";
 }
 
-std::vector<JobView> waiting(const View &view) {
-  std::vector<JobView> jobs;
-  for (Slot slot = view.first_waiting(); slot != kNoSlot; slot = view.job(slot).next) jobs.emplace_back(view, slot);
-  return jobs;
+// What is free when: the running jobs until their estimated ends, and the reservations.
+class Timeline {
+  // Asks the plan about a job, or about so many cores as if they were one.
+  template <class Ask>
+  auto with(const std::variant<JobView, std::int64_t> &what, std::optional<double> duration, Ask ask) const {
+    View &view = live(view_);
+    Job asked{};
+    asked.start = std::numeric_limits<double>::quiet_NaN();
+    Shape single;
+    if (const JobView *job = std::get_if<JobView>(&what)) {
+      const Job &facts = job->facts();
+      asked.shape = facts.shape, asked.count = facts.count, asked.cores = facts.cores;
+      asked.sequence = facts.sequence, asked.estimate = facts.estimate, asked.user = facts.user;
+    } else {
+      single.chunk.assign(static_cast<std::size_t>(view.machine().resources()), 0);
+      single.chunk[0] = 1;
+      single.groups.assign(view.machine().groups().size(), true);
+      view.machine().prepare(single, false, view.placement().kind() == Placement::Kind::Contiguous);
+      asked.shape = &single, asked.count = asked.cores = std::get<std::int64_t>(what);
+      asked.sequence = -1, asked.user = -1, asked.estimate = 1;
+    }
+    if (duration) asked.estimate = *duration;
+    return ask(view.plan(asked), asked);
+  }
+
+ public:
+  explicit Timeline(ViewPtr view) : view_(std::move(view)) {}
+
+  Time earliest_start(const std::variant<JobView, std::int64_t> &what, std::optional<double> duration) const {
+    return with(what, duration, [&](const Plan &plan, const Job &job) {
+      Shares shares;
+      return plan.earliest(job, shares);
+    });
+  }
+  bool fits(const std::variant<JobView, std::int64_t> &what, std::optional<double> at,
+            std::optional<double> duration) const {
+    return with(what, duration, [&](const Plan &plan, const Job &job) {
+      Shares shares;
+      return plan.possible(job, std::max(at.value_or(plan.now()), plan.now()), job.estimate, shares);
+    });
+  }
+
+ private:
+  ViewPtr view_;
+};
+
+// The nodes, now.
+class ClusterView {
+ public:
+  explicit ClusterView(ViewPtr view) : view_(std::move(view)) {}
+
+  nb::object free(int resource) const { return strided(live(view_).cluster().state().free, resource); }
+  nb::object total(int resource) const { return strided(live(view_).machine().empty().free, resource); }
+  nb::object up() const {
+    const View &view = live(view_);
+    auto *values = new bool[static_cast<std::size_t>(view.machine().nodes())];
+    for (int node = 0; node < view.machine().nodes(); ++node) values[node] = !view.cluster().closed(node);
+    nb::capsule owner(values, [](void *p) noexcept { delete[] static_cast<bool *>(p); });
+    return nb::cast(
+        nb::ndarray<nb::numpy, bool, nb::ndim<1>>(values, {static_cast<std::size_t>(view.machine().nodes())}, owner));
+  }
+  std::vector<const char *> states() const {
+    std::vector<const char *> names;
+    for (int node = 0; node < nodes(); ++node) names.push_back(mode_name(view_->mode(node)));
+    return names;
+  }
+  int nodes() const { return live(view_).machine().nodes(); }
+  Amount free_cores() const { return live(view_).cluster().free_cores(); }
+
+ private:
+  // A resource of every node, without a copy: it changes as jobs come and go.
+  nb::object strided(const std::vector<Amount> &amounts, int resource) const {
+    const auto stride = static_cast<std::size_t>(view_->machine().resources());
+    if (resource < 0 || static_cast<std::size_t>(resource) >= stride) throw nb::index_error("no such resource");
+    auto *held = new std::shared_ptr<void>(view_->keep_alive());
+    nb::capsule owner(held, [](void *p) noexcept { delete static_cast<std::shared_ptr<void> *>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, const Amount, nb::ndim<1>>(
+        amounts.data() + resource, {amounts.size() / stride}, owner, {static_cast<std::int64_t>(stride)}));
+  }
+
+  ViewPtr view_;
+};
+
+// (takes, job, nodes) of each change, in the order in which they happened.
+nb::list moves(const ViewPtr &view) {
+  nb::list told;
+  for (const Move &move : live(view).take_moves()) {
+    std::vector<std::pair<int, int>> nodes;
+    for (const Share &share : move.shares) nodes.emplace_back(share.node, share.chunks);
+    told.append(nb::make_tuple(move.takes, JobView(view, move.slot), nodes));
+  }
+  return told;
 }
 
-std::vector<JobView> running(const View &view) {
-  std::vector<JobView> jobs;
-  const EstimatedEnds &ends = view.estimated_ends();
-  for (EstimatedEnds::Position p; !ends.at_end(p); p = ends.next(p)) jobs.emplace_back(view, ends[p].slot);
-  return jobs;
+// What a user's jobs took: columns, the latest last.
+nb::dict history(const ViewPtr &view, std::int32_t user, std::size_t last) {
+  auto jobs = live(view).history(user);
+  if (jobs.size() > last) jobs = jobs.last(last);
+  nb::dict columns;
+  const auto add = [&](const char *name, auto read) {
+    std::vector<decltype(read(jobs[0]))> values;
+    for (const Finished &job : jobs) values.push_back(read(job));
+    columns[name] = to_array(std::move(values));
+  };
+  add("id", [](const Finished &job) { return job.id; });
+  add("cores", [](const Finished &job) { return job.cores; });
+  add("submit", [](const Finished &job) { return job.submit; });
+  add("start", [](const Finished &job) { return job.start; });
+  add("end", [](const Finished &job) { return job.end; });
+  add("runtime", [](const Finished &job) { return job.end - job.start; });
+  add("limit", [](const Finished &job) { return job.limit; });
+  return columns;
 }
 
-bool start(View &view, const JobView &job, const std::optional<std::vector<std::pair<int, int>>> &nodes) {
-  if (!nodes) return view.start(job.slot());
-  Shares shares;
-  for (const auto &[node, chunks] : *nodes) shares.push_back({node, chunks});
-  view.start_on(job.slot(), shares);
-  return true;
+void bind_view(nb::module_ &module) {
+  nb::class_<View>(module, "View", nb::dynamic_attr(),
+                   "What a policy sees, and how it decides. Decisions take effect at once.")
+      .def_prop_ro("now", [](const ViewPtr &view) { return live(view).now(); })
+      .def_prop_ro(
+          "queue", [](const ViewPtr &view) { return live(view), waiting_jobs(view); },
+          "waiting jobs in the order in which they became eligible")
+      .def_prop_ro(
+          "running", [](const ViewPtr &view) { return live(view), running_jobs(view); },
+          "running jobs, soonest estimated end first")
+      .def_prop_ro("suspended", [](const ViewPtr &view) { return JobsView(view, live(view).suspended()); })
+      .def_prop_ro("timeline", [](const ViewPtr &view) { return Timeline(view); })
+      .def_prop_ro("free_cores", [](const ViewPtr &view) { return live(view).cluster().free_cores(); })
+      .def_prop_ro(
+          "data", [](nb::handle self) { return self.attr("_data"); }, "what observers publish and policies read",
+          nb::sig("def data(self) -> dict[str, typing.Any]"))
+      .def_prop_ro(
+          "cluster", [](nb::handle self) { return self.attr("_cluster"); }, nb::sig("def cluster(self) -> ClusterView"))
+      .def("history", &history, "user"_a, "last"_a = 100,
+           nb::sig("def history(self, user: int, last: int = 100) -> dict[str, numpy.typing.NDArray[typing.Any]]"),
+           "The last finished jobs of a user as columns: id, cores, submit, start, end, runtime, limit.")
+      .def("take_moves", &moves, nb::sig("def take_moves(self) -> list[tuple[bool, Job, list[tuple[int, int]]]]"),
+           "(takes, job, nodes) of each job that took or left nodes since this was last asked; for observers.")
+      .def(
+          "jobs_on",
+          [](const ViewPtr &view, int node) {
+            std::vector<JobView> jobs;
+            for (const Slot slot : live(view).jobs_on(node)) jobs.emplace_back(view, slot);
+            return jobs;
+          },
+          "node"_a, "The jobs that run there.")
+      .def(
+          "fits",
+          [](const ViewPtr &view, const JobView &job) {
+            Shares shares;
+            return live(view).place(job.slot(), shares);
+          },
+          "job"_a, "Would it start now, reservations aside?")
+      .def("start", &start, "job"_a, "nodes"_a.none() = nb::none(), "shape"_a.none() = nb::none(), "priority"_a = 0.0,
+           "backfilled"_a = false,
+           "Start a waiting job where the placement puts it, or on `nodes` [(node, chunks), …]; in one of its shapes. "
+           "False if it does not fit, or would delay a job that holds a reservation.")
+      .def(
+          "reserve", [](const ViewPtr &view, const JobView &job) { return view->reserve(subject(view, job)); }, "job"_a,
+          "Protect a waiting job until it starts or leaves: others that would delay it are not started. Returns when "
+          "it could start.")
+      .def(
+          "unreserve", [](const ViewPtr &view, const JobView &job) { view->unreserve(subject(view, job)); }, "job"_a)
+      .def(
+          "reject", [](const ViewPtr &view, const JobView &job) { view->reject(subject(view, job)); }, "job"_a)
+      .def(
+          "kill", [](const ViewPtr &view, const JobView &job) { view->kill(subject(view, job)); }, "job"_a)
+      .def(
+          "requeue",
+          [](const ViewPtr &view, const JobView &job, double saved) { view->requeue(subject(view, job), saved); },
+          "job"_a, "saved"_a = 0.0, "Back to the queue; so many seconds of its work need not be done again.")
+      .def(
+          "suspend", [](const ViewPtr &view, const JobView &job) { view->suspend(subject(view, job)); }, "job"_a,
+          "Off its nodes; its work is kept.")
+      .def(
+          "resume",
+          [](const ViewPtr &view, const JobView &job, const Nodes &nodes, double cost) {
+            const auto shares = shares_of(nodes);
+            return view->resume(subject(view, job), shares ? &*shares : nullptr, cost);
+          },
+          "job"_a, "nodes"_a.none() = nb::none(), "cost"_a = 0.0,
+          "Let a suspended job go on, after `cost` more seconds of work. False if it does not fit.")
+      .def(
+          "reshape",
+          [](const ViewPtr &view, const JobView &job, int shape, const Nodes &nodes, double cost) {
+            const auto shares = shares_of(nodes);
+            return view->reshape(subject(view, job), shape, shares ? &*shares : nullptr, cost);
+          },
+          "job"_a, "shape"_a, "nodes"_a.none() = nb::none(), "cost"_a = 0.0,
+          "Let a running malleable job go on in another of its shapes. False if that does not fit.")
+      .def(
+          "set_rate",
+          [](const ViewPtr &view, const JobView &job, double rate) { view->set_rate(subject(view, job), rate); },
+          "job"_a, "rate"_a, "How fast a running job works from now on; 1 is as in the workload, 0 stands still.")
+      .def(
+          "wake_at", [](const ViewPtr &view, double time) { live(view).wake_at(time); }, "time"_a,
+          "Ask for a pass at that time.")
+      .def(
+          "close", [](const ViewPtr &view, int node, const std::string &why) { live(view).close(node, mode_of(why)); },
+          "node"_a, "why"_a = "down",
+          "No new jobs for a node: down, off, booting, maintenance or drained. Jobs that run there go on.")
+      .def(
+          "open", [](const ViewPtr &view, int node) { live(view).open(node); }, "node"_a)
+      .def(
+          "touch", [](const ViewPtr &view) { live(view).touch(); },
+          "Something that the engine does not know of has changed: jobs that could not start may do so now.");
 }
 
 }  // namespace
 
-void PythonDecider::decide(View &view, std::span<const Event> events) {
-  nb::gil_scoped_acquire held;
-  nb::list told;
-  for (const Event &event : events)
-    told.append(nb::make_tuple(event_name(event.kind),
-                               event.slot == kNoSlot ? nb::none() : nb::cast(JobView(view, event.slot))));
-  decide_(nb::cast(&view, nb::rv_policy::reference), told);
-}
+nb::object cluster_view(const ViewPtr &view) { return nb::cast(ClusterView(view)); }
 
 }  // namespace schedlab
 
 void bind_decider(nb::module_ &module) {
   using namespace schedlab;
+  bind_view(module);
 
-  nb::class_<JobView>(module, "Job", "A job as a policy may know it.")
-      .def_prop_ro("id", [](const JobView &j) { return j.facts().id; })
-      .def_prop_ro("sequence", [](const JobView &j) { return j.facts().sequence; })
-      .def_prop_ro("state", &state_name)
-      .def_prop_ro("submit", [](const JobView &j) { return j.facts().submit; })
-      .def_prop_ro("eligible", [](const JobView &j) { return j.facts().eligible; })
-      .def_prop_ro("limit", [](const JobView &j) { return j.facts().limit; })
-      .def_prop_ro("estimate", [](const JobView &j) { return j.facts().estimate; })
-      .def_prop_ro("count", [](const JobView &j) { return j.facts().count; })
-      .def_prop_ro("cores", [](const JobView &j) { return j.facts().cores; })
-      .def_prop_ro("user", [](const JobView &j) { return j.facts().user; })
-      .def_prop_ro("group", [](const JobView &j) { return j.facts().group; })
-      .def_prop_ro("queue", [](const JobView &j) { return j.facts().queue; })
-      .def_prop_ro(
-          "start", [](const JobView &j) { return j.facts().start; }, "NaN if it has not started")
-      .def_prop_ro("estimated_end", [](const JobView &j) { return j.facts().start + j.facts().estimate; })
-      .def_prop_ro(
-          "nodes",
-          [](const JobView &j) {
-            std::vector<std::pair<int, int>> nodes;
-            for (const Share &share : j.facts().shares) nodes.emplace_back(share.node, share.chunks);
-            return nodes;
-          },
-          "(node, chunks) of a running job")
-      .def("__repr__",
-           [](const JobView &j) { return "<Job " + std::to_string(j.facts().id) + " " + state_name(j) + ">"; });
+  nb::class_<Timeline>(module, "Timeline", "What is free when, as far as estimates tell.")
+      .def("earliest_start", &Timeline::earliest_start, "what"_a, "for_"_a.none() = nb::none(),
+           "When a job, or so many cores, could start; `for_` seconds instead of the job's estimate.")
+      .def("fits", &Timeline::fits, "what"_a, "at"_a.none() = nb::none(), "for_"_a.none() = nb::none(),
+           "Is there room for a job, or so many cores, at that time and for so long?");
 
-  nb::class_<View>(module, "View", "What a policy sees, and how it decides. Decisions take effect at once.")
-      .def_prop_ro("now", &View::now)
-      .def_prop_ro("waiting", &waiting, "waiting jobs in the order in which they became eligible")
-      .def_prop_ro("running", &running, "running jobs, soonest estimated end first")
-      .def_prop_ro("free_cores", [](const View &view) { return view.cluster().free_cores(); })
+  nb::class_<ClusterView>(module, "ClusterView", nb::dynamic_attr(), "The nodes, now.")
+      .def_prop_ro("nodes", &ClusterView::nodes)
+      .def_prop_ro("free_cores", &ClusterView::free_cores)
+      .def("free_of", &ClusterView::free, "resource"_a,
+           nb::sig("def free_of(self, resource: int) -> numpy.typing.NDArray[typing.Any]"),
+           "Free amount of a resource (by its number) on each node.")
+      .def("total_of", &ClusterView::total, "resource"_a,
+           nb::sig("def total_of(self, resource: int) -> numpy.typing.NDArray[typing.Any]"))
       .def_prop_ro(
-          "free",
-          [](const View &view) {
-            std::vector<Amount> cores;
-            for (int node = 0; node < view.machine().nodes(); ++node)
-              cores.push_back(view.cluster().state().free[static_cast<std::size_t>(node * view.machine().resources())]);
-            return cores;
+          "free", [](const ClusterView &cluster) { return cluster.free(0); }, "free cores of each node",
+          nb::sig("def free(self) -> numpy.typing.NDArray[typing.Any]"))
+      .def_prop_ro(
+          "total", [](const ClusterView &cluster) { return cluster.total(0); }, "cores of each node",
+          nb::sig("def total(self) -> numpy.typing.NDArray[typing.Any]"))
+      .def_prop_ro("states", &ClusterView::states, "up, down, off, booting, maintenance or drained, of each node")
+      .def_prop_ro("up", &ClusterView::up, "whether each node takes jobs",
+                   nb::sig("def up(self) -> numpy.typing.NDArray[typing.Any]"))
+      .def(
+          "describe",
+          [](nb::handle self, nb::dict facts) {
+            for (auto [name, value] : facts)
+              nb::setattr(self, nb::cast<const char *>(nb::str("_") + nb::str(name)), value);
           },
-          "free cores of each node")
-      .def(
-          "fits",
-          [](const View &view, const JobView &job) {
-            Shares shares;
-            return view.place(job.slot(), shares);
-          },
-          "job"_a, "Would it start now?")
-      .def("start", &start, "job"_a, "nodes"_a.none() = nb::none(),
-           "Start a waiting job where the placement puts it, or on `nodes` [(node, chunks), …]. False if it does not "
-           "fit.")
-      .def(
-          "reject", [](View &view, const JobView &job) { view.reject(job.slot()); }, "job"_a)
-      .def(
-          "kill", [](View &view, const JobView &job) { view.kill(job.slot()); }, "job"_a)
-      .def(
-          "requeue", [](View &view, const JobView &job) { view.requeue(job.slot()); }, "job"_a,
-          "Back to the queue; what it has done is lost.")
-      .def(
-          "set_rate", [](View &view, const JobView &job, double rate) { view.set_rate(job.slot(), rate); }, "job"_a,
-          "rate"_a, "How fast a running job works from now on; 1 is as in the workload, 0 stands still.")
-      .def("wake_at", &View::wake_at, "time"_a);
+          "facts"_a, nb::sig("def describe(self, facts: dict[str, typing.Any]) -> None"),
+          "What does not change: names, groups, features, partitions.")
+      .def_prop_ro(
+          "names", [](nb::handle self) { return self.attr("_names"); }, "of the nodes",
+          nb::sig("def names(self) -> list[str]"))
+      .def_prop_ro(
+          "group", [](nb::handle self) { return self.attr("_group"); }, "of each node, by its number",
+          nb::sig("def group(self) -> numpy.typing.NDArray[typing.Any]"))
+      .def_prop_ro(
+          "features", [](nb::handle self) { return self.attr("_features"); }, "of each node",
+          nb::sig("def features(self) -> list[frozenset[str]]"))
+      .def_prop_ro(
+          "partitions", [](nb::handle self) { return self.attr("_partitions"); }, "the groups of each",
+          nb::sig("def partitions(self) -> dict[str, tuple[str, ...]]"));
 }

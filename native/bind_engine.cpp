@@ -3,14 +3,17 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
 
 #include "arrays.hpp"
+#include "job_view.hpp"
 #include "node_names.hpp"
 #include "policies.hpp"
-#include "python_decider.hpp"
+#include "python_parts.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -25,7 +28,7 @@ using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 // The engine's host in Python: an iterator of job batches, and what is to be done with results.
 class PythonHost final : public Host {
  public:
-  nb::object batches, write_jobs, write_timeline, progress;
+  nb::object batches, write, progress;
 
   bool refill(JobColumns &columns) override {
     nb::gil_scoped_acquire held;
@@ -37,15 +40,26 @@ class PythonHost final : public Host {
         return false;
       }
       batch_ = nb::cast<nb::dict>(next);
-      columns.id = column<std::int64_t>("id", columns), columns.count = column<std::int64_t>("count", columns);
+      columns = {};
+      const auto id = nb::cast<Input<std::int64_t>>(batch_["id"]);
+      columns.size = id.shape(0);
+      columns.id = id.data(), columns.count = column<std::int64_t>("count");
+      columns.after = column<std::int64_t>("after");
+      columns.submit = column<double>("submit"), columns.runtime = column<double>("runtime");
+      columns.limit = column<double>("limit"), columns.cancel = column<double>("cancel");
+      columns.think = column<double>("think");
+      columns.request = column<std::int32_t>("request"), columns.user = column<std::int32_t>("user");
+      columns.group = column<std::int32_t>("group"), columns.queue = column<std::int32_t>("queue");
+      columns.partition = column<std::int32_t>("partition");
+      columns.key[0] = optional<double>("order"), columns.key[1] = optional<double>("scan");
+      columns.way_end = optional<std::int64_t>("shape_end");
+      if (columns.way_end) {
+        columns.way_count = column<std::int64_t>("shape_count");
+        columns.way_request = column<std::int32_t>("shape_request");
+        columns.way_runtime = column<double>("shape_runtime"), columns.way_limit = column<double>("shape_limit");
+        columns.malleable = column<std::uint8_t>("malleable"), columns.interval = column<double>("interval");
+      }
     } while (columns.size == 0);
-    columns.after = column<std::int64_t>("after", columns);
-    columns.submit = column<double>("submit", columns), columns.runtime = column<double>("runtime", columns);
-    columns.limit = column<double>("limit", columns), columns.cancel = column<double>("cancel", columns);
-    columns.think = column<double>("think", columns);
-    columns.request = column<std::int32_t>("request", columns), columns.user = column<std::int32_t>("user", columns);
-    columns.group = column<std::int32_t>("group", columns), columns.queue = column<std::int32_t>("queue", columns);
-    columns.partition = column<std::int32_t>("partition", columns);
     return true;
   }
 
@@ -64,9 +78,8 @@ class PythonHost final : public Host {
     give("backfilled", rows.backfilled), give("priority", rows.priority);
     give("after", rows.after), give("think", rows.think);
     give("allocated", rows.allocated);
-    batch["node"] = to_array(rows.allocations.node, rows.allocations);
-    batch["chunks"] = to_array(rows.allocations.chunks, rows.allocations);
-    write_jobs(batch);
+    give_allocations(batch, rows.allocations);
+    write("jobs", batch);
   }
 
   void take(TimelineRows &&rows) override {
@@ -77,10 +90,30 @@ class PythonHost final : public Host {
     batch["queued"] = to_array(rows.queued, rows);
     batch["used_cores"] = to_array(rows.used_cores, rows);
     batch["queued_cores"] = to_array(rows.queued_cores, rows);
-    write_timeline(batch);
+    write("timeline", batch);
   }
 
-  void forget() { batches.reset(), write_jobs.reset(), write_timeline.reset(), progress.reset(), batch_.reset(); }
+  void take(PieceRows &&rows) override {
+    nb::gil_scoped_acquire held;
+    nb::dict batch;
+    const auto give = [&](const char *name, const auto &column) { batch[name] = to_array(column, rows); };
+    give("sequence", rows.sequence), give("id", rows.id), give("cores", rows.cores), give("count", rows.count);
+    give("request", rows.request), give("begin", rows.begin), give("end", rows.end);
+    give("work", rows.work), give("rate", rows.rate), give("how", rows.how), give("allocated", rows.allocated);
+    give_allocations(batch, rows.allocations);
+    write("pieces", batch);
+  }
+
+  void take(NodeRows &&rows) override {
+    nb::gil_scoped_acquire held;
+    nb::dict batch;
+    batch["time"] = to_array(rows.time, rows);
+    batch["node"] = to_array(rows.node, rows);
+    batch["mode"] = to_array(rows.mode, rows);
+    write("nodes", batch);
+  }
+
+  void forget() { batches.reset(), write.reset(), progress.reset(), batch_.reset(); }
 
   void tick(Time now, std::int64_t ended) override {
     const auto clock = std::chrono::steady_clock::now();
@@ -93,10 +126,16 @@ class PythonHost final : public Host {
 
  private:
   template <class T>
-  const T *column(const char *name, JobColumns &columns) {
-    const auto array = nb::cast<Input<T>>(batch_[name]);
-    columns.size = array.shape(0);
-    return array.data();
+  const T *column(const char *name) {
+    return nb::cast<Input<T>>(batch_[name]).data();
+  }
+  template <class T>
+  const T *optional(const char *name) {
+    return batch_.contains(name) ? column<T>(name) : nullptr;
+  }
+  static void give_allocations(nb::dict &batch, const AllocationRows &rows) {
+    batch["node"] = to_array(rows.node, rows);
+    batch["chunks"] = to_array(rows.chunks, rows);
   }
 
   nb::dict batch_;  // keeps the columns alive
@@ -104,23 +143,71 @@ class PythonHost final : public Host {
 };
 
 using Program = std::vector<std::pair<std::string, double>>;
+using OrderChoice = std::variant<Program, std::pair<nb::object, bool>>;  // a formula, or (function, dynamic)
+using WindowChoice = std::tuple<std::vector<int>, double, double, std::vector<std::int32_t>>;
+
+// A native policy by itself, for policies in Python that build on one.
+class NativePolicy {
+ public:
+  NativePolicy(const std::string &backfill, const OrderChoice &order, const std::optional<OrderChoice> &scan,
+               std::int64_t depth, int reservations, bool calendar) {
+    std::optional<Order> scan_order;
+    if (scan) scan_order = make(*scan);
+    policy_ = make_policy({backfill, make(order), scan_order, depth, reservations, calendar});
+  }
+
+  void decide(const std::shared_ptr<View> &view) {
+    if (view->over()) throw DecisionError("the simulation is over: nothing can be decided any more");
+    set_view(view);
+    policy_->decide(*view, view->events());
+  }
+  void set_view(const std::shared_ptr<View> &view) {
+    for (const auto &source : sources_) source->set_view(view);
+  }
+  std::unique_ptr<Decider> release() { return std::move(policy_); }
+
+ private:
+  Order make(const OrderChoice &choice) {
+    if (const Program *program = std::get_if<Program>(&choice)) return Order(*program);
+    const auto &[function, dynamic] = std::get<1>(choice);
+    sources_.push_back(std::make_shared<PythonKeys>(function, dynamic));
+    return Order(sources_.back(), dynamic);
+  }
+
+  std::vector<std::shared_ptr<PythonKeys>> sources_;
+  std::unique_ptr<Decider> policy_;
+};
 
 // An engine with its host and its policy, as Python holds it.
 class Simulation {
  public:
   Simulation(const std::vector<std::string> &resources, const std::vector<std::pair<int, std::vector<Amount>>> &groups,
-             const std::string &backfill, const Program &order, const std::optional<Program> &scan, std::int64_t depth,
-             int reservations, const std::string &placement, std::uint64_t placement_seed, bool exclusive,
-             const std::string &estimate, double estimate_factor, bool pass_per_event, bool kill_at_limit,
-             bool follow_dependencies, bool validate, bool repeat_workload) {
+             const std::string &placement, std::uint64_t placement_seed, nb::object place, bool exclusive,
+             const std::string &estimate, double estimate_factor, nb::object estimator, bool pass_per_event,
+             bool kill_at_limit, bool follow_dependencies, const std::vector<WindowChoice> &calendar, bool keep_history,
+             bool validate, bool repeat_workload) {
     std::vector<Group> node_groups;
     for (const auto &[count, amounts] : groups) node_groups.push_back({count, amounts});
-    const Options options{pass_per_event, kill_at_limit, follow_dependencies, exclusive, validate, repeat_workload};
-    engine_ = std::make_unique<Engine>(Machine(resources, std::move(node_groups)), Placement(placement, placement_seed),
-                                       Estimator::make(estimate, estimate_factor, kill_at_limit), options, host_);
-    std::optional<Order> scan_order;
-    if (scan) scan_order.emplace(*scan);
-    policy_ = make_policy({backfill, Order(order), scan_order, depth, reservations});
+    const Options options{pass_per_event, kill_at_limit,   follow_dependencies, exclusive,
+                          validate,       repeat_workload, keep_history};
+    std::vector<Window> windows;
+    for (const auto &[nodes, from, until, users] : calendar) windows.push_back({nodes, from, until, users});
+    std::unique_ptr<Estimator> chosen;
+    PythonEstimator *in_python = nullptr;
+    if (estimator.is_none()) {
+      chosen = Estimator::make(estimate, estimate_factor, kill_at_limit);
+    } else {
+      auto made = std::make_unique<PythonEstimator>(estimator);
+      in_python = made.get();
+      chosen = std::move(made);
+    }
+    engine_ = std::make_shared<Engine>(Machine(resources, std::move(node_groups)),
+                                       Placement(placement, placement_seed, chooser(place)), std::move(chosen), options,
+                                       std::move(windows), host_);
+    view_ = nb::cast(engine_->view());
+    view_.attr("_data") = nb::dict();
+    view_.attr("_cluster") = cluster_view(engine_->view());
+    if (in_python) in_python->set_view(engine_->view());
   }
 
   void add_request(std::vector<Amount> chunk, Amount per_node_min, Amount per_node_max, bool exclusive,
@@ -133,29 +220,78 @@ class Simulation {
     engine_->add_shape(std::move(shape), static_cast<Reason>(reason));
   }
 
-  // With `decide` the decisions are made in Python, by decide(view, events); the policy's placement still applies.
-  double run(nb::object decide, nb::object batches, nb::object write_jobs, nb::object write_timeline,
-             nb::object progress) {
+  nb::object view() const { return view_; }
+
+  // With `decide` the decisions are made in Python, by decide(view, events); else by the native policy.
+  void prepare(NativePolicy &native, nb::object decide, nb::object before, nb::object after, nb::object allows,
+               nb::object batches, nb::object write, nb::object progress, bool watched) {
     host_.batches = nb::iter(batches);
-    host_.write_jobs = write_jobs, host_.write_timeline = write_timeline, host_.progress = progress;
-    struct Forget {  // what Python gave may point back to us
-      PythonHost &host;
-      std::unique_ptr<Decider> &policy;
-      ~Forget() { host.forget(), policy.reset(); }
-    } forget{host_, policy_};
-    if (!decide.is_none()) policy_ = std::make_unique<PythonDecider>(decide);
+    host_.write = write, host_.progress = progress;
+    native.set_view(engine_->view());
+    if (decide.is_none() && before.is_none() && after.is_none()) {
+      decider_ = native.release();
+    } else {
+      auto hosted = std::make_unique<HostedDecider>(native.release(), decide, before, after);
+      hosted->set_view(engine_->view());
+      decider_ = std::move(hosted);
+      if (!before.is_none() || !after.is_none()) engine_->track_moves();
+    }
+    if (!allows.is_none()) {
+      gate_ = std::make_unique<PythonGate>(allows, engine_->view());
+      engine_->set_gate(gate_.get());
+    }
+    engine_->prepare(watched || decider_->needs_estimated_ends());
+  }
+
+  double run() {
     const auto begin = std::chrono::steady_clock::now();
     {
       nb::gil_scoped_release released;
-      engine_->run(*policy_);
+      engine_->run(*decider_);
     }
+    forget();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 
+  // The same step by step.
+  bool advance() {
+    if (passing_) engine_->close_pass(*decider_);
+    passing_ = engine_->advance();
+    if (passing_) engine_->open_pass(*decider_);
+    return passing_;
+  }
+  nb::list events() const { return event_list(engine_->view(), engine_->events()); }
+  // The end, or as far as it got.
+  void finish() {
+    engine_->finish();
+    forget();
+  }
+  std::int64_t last_job() const { return engine_->view()->last_job; }
+
+  // What Python gave may point back to us.
+  void forget() {
+    host_.forget();
+    engine_->set_gate(nullptr);
+    decider_.reset(), gate_.reset(), view_.reset();
+  }
+
  private:
+  Placement::Chooser chooser(const nb::object &place) {
+    if (place.is_none()) return {};
+    return [this, place](Slot slot, Shares &shares) {
+      nb::gil_scoped_acquire held;
+      const std::shared_ptr<View> view = engine_->view();
+      view->last_job = view->job(slot).id;
+      return read_nodes(place(JobView(view, slot), nb::getattr(view_, "cluster")), shares);
+    };
+  }
+
   PythonHost host_;
-  std::unique_ptr<Engine> engine_;
-  std::unique_ptr<Decider> policy_;
+  std::shared_ptr<Engine> engine_;
+  nb::object view_;  // held, so that it is the same object each time
+  std::unique_ptr<Decider> decider_;
+  std::unique_ptr<Gate> gate_;
+  bool passing_ = false;
 };
 
 std::pair<nb::object, nb::object> fold_nodes(const NodeNames &names, Input<std::int32_t> allocated,
@@ -182,19 +318,33 @@ void bind_engine(nb::module_ &module) {
   nb::exception<DecisionError>(module, "DecisionError");
   nb::exception<InvariantError>(module, "InvariantError");
 
-  nb::class_<Simulation>(module, "Simulation", "One run: a machine, a policy and the rules of time.")
-      .def(nb::init<const std::vector<std::string> &, const std::vector<std::pair<int, std::vector<Amount>>> &,
-                    const std::string &, const Program &, const std::optional<Program> &, std::int64_t, int,
-                    const std::string &, std::uint64_t, bool, const std::string &, double, bool, bool, bool, bool,
+  nb::class_<NativePolicy>(module, "NativePolicy", "A built-in policy.")
+      .def(nb::init<const std::string &, const OrderChoice &, const std::optional<OrderChoice> &, std::int64_t, int,
                     bool>(),
-           nb::kw_only(), "resources"_a, "groups"_a, "backfill"_a, "order"_a, "scan"_a.none(), "depth"_a,
-           "reservations"_a, "placement"_a, "placement_seed"_a, "exclusive"_a, "estimate"_a, "estimate_factor"_a,
-           "pass_per_event"_a, "kill_at_limit"_a, "follow_dependencies"_a, "validate"_a, "repeat_workload"_a)
+           nb::kw_only(), "backfill"_a, "order"_a, "scan"_a.none(), "depth"_a, "reservations"_a, "calendar"_a = false)
+      .def("decide", &NativePolicy::decide, "view"_a, "What it would do now, done.");
+
+  nb::class_<Simulation>(module, "Simulation", "One run: a machine, the rules of time, and how jobs are placed.")
+      .def(nb::init<const std::vector<std::string> &, const std::vector<std::pair<int, std::vector<Amount>>> &,
+                    const std::string &, std::uint64_t, nb::object, bool, const std::string &, double, nb::object, bool,
+                    bool, bool, const std::vector<WindowChoice> &, bool, bool, bool>(),
+           nb::kw_only(), "resources"_a, "groups"_a, "placement"_a, "placement_seed"_a, "place"_a.none(), "exclusive"_a,
+           "estimate"_a, "estimate_factor"_a, "estimator"_a.none(), "pass_per_event"_a, "kill_at_limit"_a,
+           "follow_dependencies"_a, "calendar"_a, "keep_history"_a, "validate"_a, "repeat_workload"_a)
       .def("add_request", &Simulation::add_request, nb::kw_only(), "chunk"_a, "per_node_min"_a, "per_node_max"_a,
            "exclusive"_a, "groups"_a, "reason"_a,
            "Makes the next request known; jobs point to requests by their number. A reason > 0 rejects its jobs.")
-      .def("run", &Simulation::run, nb::kw_only(), "decide"_a.none(), "batches"_a, "write_jobs"_a, "write_timeline"_a,
-           "progress"_a.none(), "Simulates the whole workload; returns the seconds it took.");
+      .def_prop_ro("view", &Simulation::view, nb::sig("def view(self) -> View"))
+      .def("prepare", &Simulation::prepare, nb::kw_only(), "native"_a, "decide"_a.none(), "before"_a.none(),
+           "after"_a.none(), "allows"_a.none(), "batches"_a, "write"_a, "progress"_a.none(), "watched"_a,
+           "Who decides, who looks on, and where jobs come from and results go.")
+      .def("run", &Simulation::run, "Simulates the whole workload; returns the seconds it took.")
+      .def("advance", &Simulation::advance, "Goes on to the next pass, step by step; False when it is over.")
+      .def("events", &Simulation::events, nb::sig("def events(self) -> list[tuple[str, Job | int | None]]"),
+           "What is told in this pass.")
+      .def("finish", &Simulation::finish, "Hands over what is left, and the jobs that are still there as they are.")
+      .def("forget", &Simulation::forget)
+      .def_prop_ro("last_job", &Simulation::last_job, "The id of the job that was last dealt with.");
 
   nb::class_<NodeNames>(module, "NodeNames", "Writes allocations as node-set strings.")
       .def(nb::init<const std::vector<std::string> &>(), "names"_a)

@@ -5,10 +5,12 @@ namespace nb = nanobind;
 
 void bind_decider(nb::module_ &module);
 void bind_engine(nb::module_ &module);
+void bind_jobs(nb::module_ &module);
 void bind_swf(nb::module_ &module);
 
 NB_MODULE(_core, module) {
   module.doc() = "schedlab's native core";
+  bind_jobs(module);
   bind_decider(module);
   bind_engine(module);
   bind_swf(module);

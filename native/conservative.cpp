@@ -26,10 +26,12 @@ class Conservative final : public QueuePolicy {
   void decide(View &view, std::span<const Event> events) override {
     if (!plan_) plan_ = Plan::by_count(view);
     plan_->advance(view.now());
-    bool anew = false;
+    bool anew = std::exchange(plan_is_wrong_, false);
     Time freed_until = -kNever;
     for (const Event &event : events) {
-      if (event.kind == Event::Kind::Woken) continue;
+      if (event.kind == Event::Kind::Requeued || event.kind == Event::Kind::Closed || event.kind == Event::Kind::Opened)
+        anew = true;
+      if (event.slot == kNoSlot) continue;
       const Job &job = view.job(event.slot);
       if (event.kind == Event::Kind::Corrected) anew = true;
       if (event.kind == Event::Kind::Completed && job.estimated_end > view.now()) {
@@ -105,8 +107,9 @@ class Conservative final : public QueuePolicy {
   void plan_anew(View &view) {
     plan_->reset();
     reserved_.clear();
+    for (const Waiting &who : fresh_) view.annotate(who.slot).reserved_start = -kNever;  // their turn comes later
     for (WaitingList::Position p; !queue_.at_end(p); p = queue_.next(p))
-      if (reserved(view.job(queue_[p].slot))) reserve(view, queue_[p].slot);
+      if (view.job(queue_[p].slot).reserved_start > -kNever) reserve(view, queue_[p].slot);
   }
 
   // Each job, in the order of reserved starts, to the earliest start that is possible beside all others. Before the
@@ -143,11 +146,13 @@ class Conservative final : public QueuePolicy {
     for (const Waiting &who : now_due) {
       const bool backfilled = queue_.front().sequence != who.sequence;
       const Job &job = view.job(who.slot);
-      if (by_nodes_)
-        view.start_on(who.slot, job.reserved_shares, job.key, backfilled);
-      else if (!view.start(who.slot, job.key, backfilled))
-        throw InvariantError("a reservation could not be kept");
-      queue_.erase(who);
+      const bool started = by_nodes_ ? view.has_room(job, job.reserved_shares) &&
+                                           view.start_on(who.slot, job.reserved_shares, job.key, backfilled)
+                                     : view.start(who.slot, job.key, backfilled);
+      if (started)
+        queue_.erase(who);
+      else  // a gate, a placement or a draining node that the plan knows nothing of
+        plan_is_wrong_ = true, view.annotate(who.slot).reserved_start = kNever;
     }
   }
 
@@ -163,6 +168,7 @@ class Conservative final : public QueuePolicy {
   bool by_nodes_ = false;
   Reservations reserved_;
   Time woken_at_ = -kNever;
+  bool plan_is_wrong_ = false;
 };
 
 }  // namespace

@@ -11,11 +11,8 @@ class CountPlan final : public Plan {
 
   void reset() override {
     times_.assign(1, view_.now());
-    free_.assign(1, view_.machine().cores());
+    free_.assign(1, view_.cluster().free_cores());
     const EstimatedEnds &ends = view_.estimated_ends();
-    Amount busy = 0;
-    for (EstimatedEnds::Position p; !ends.at_end(p); p = ends.next(p)) busy += ends[p].cores;
-    free_[0] -= busy;
     for (EstimatedEnds::Position p; !ends.at_end(p); p = ends.next(p)) {
       if (ends[p].end > times_.back()) times_.push_back(ends[p].end), free_.push_back(free_.back());
       free_.back() += ends[p].cores;
@@ -41,9 +38,16 @@ class CountPlan final : public Plan {
     }
   }
 
-  bool possible_now(const Job &job, Shares &) const override {
+  Time now() const override { return times_[0]; }
+
+  bool possible(const Job &job, Time from, Time duration, Shares &) const override {
     const Amount cores = needed(job);
-    return free_[0] >= cores && first_below(cores, 0, times_[0] + job.estimate) == free_.size();
+    const std::size_t i = find(from);
+    return free_[i] >= cores && first_below(cores, i, from + duration) == free_.size();
+  }
+  bool possible_on(const Job &job, const Shares &) const override {
+    Shares anywhere;
+    return possible(job, now(), job.estimate, anywhere);
   }
 
   void occupy(const Job &job, const Shares &, Time from, Time until) override { add(from, until, -amount(job)); }
@@ -131,7 +135,7 @@ class CountPlan final : public Plan {
 std::unique_ptr<Plan> Plan::by_count(const View &view) { return std::make_unique<CountPlan>(view); }
 
 bool Plan::countable(const View &view, const Job &job) {
-  return job.shape->countable && (!job.shape->exclusive || view.machine().uniform());
+  return job.shape->countable && (!job.shape->exclusive || view.machine().uniform()) && !view.has_calendar();
 }
 
 }  // namespace schedlab

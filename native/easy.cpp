@@ -166,8 +166,7 @@ class Easy final : public QueuePolicy {
 
   void entered(View &view, Slot slot) override {
     if (!own_scan_) return;
-    Job &job = view.annotate(slot);
-    job.scan_key = scan_.key(job, view.now());
+    view.annotate(slot).scan_key = scan_.key(view, slot);
     scan_list_.insert(scan_entry(view, slot));
   }
   void left(View &view, Slot slot) override {

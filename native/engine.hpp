@@ -3,15 +3,16 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 
 #include "block_list.hpp"
 #include "estimator.hpp"
 #include "heap.hpp"
-#include "job.hpp"
 #include "placement.hpp"
 #include "tables.hpp"
+#include "view.hpp"
 
 namespace schedlab {
 
@@ -22,84 +23,39 @@ struct Options {
   bool exclusive = false;  // every job gets whole nodes
   bool validate = false;
   bool repeat_workload = true;  // in the rows of results
+  bool keep_history = false;    // what finished jobs took, by user
 };
 
-// What a decider is told. The job is still there to be looked at, even when it has just left.
-struct Event {
-  enum class Kind : std::uint8_t { Completed, Submitted, Cancelled, Corrected, Woken };
-  Kind kind;
-  Slot slot;
-};
-
-// The estimated ends of running jobs, soonest first, with the cores they will give back.
-struct EstimatedEnd {
-  Time end;
-  std::uint64_t order;  // of starting
-  std::int32_t cores;
-  Slot slot;
-  bool before(const EstimatedEnd &other) const { return end != other.end ? end < other.end : order < other.order; }
-};
-struct CoresSum {
-  Amount cores = 0;
-  void add(const EstimatedEnd &e) { cores += e.cores; }
-  bool remove(const EstimatedEnd &e) { return cores -= e.cores, true; }
-};
-using EstimatedEnds = BlockList<EstimatedEnd, CoresSum>;
-
-class Engine;
-
-// What a decider sees and may do. Decisions take effect at once; an impossible one is a DecisionError.
-class View {
+class Engine : public std::enable_shared_from_this<Engine> {
  public:
-  explicit View(Engine &engine) : engine_(engine) {}
-
-  Time now() const;
-  const Job &job(Slot slot) const;
-  Slot first_waiting() const;  // in order of eligibility; the next one is job(slot).next
-  std::size_t waiting() const;
-  const EstimatedEnds &estimated_ends() const;
-  const LiveCluster &cluster() const;
-  const Machine &machine() const;
-  const Placement &placement() const;
-  // Grows whenever resources become free or a belief about a running job changes: without it, nothing that did not fit
-  // fits.
-  std::uint64_t changes() const;
-
-  bool place(Slot slot, Shares &shares) const;  // where the placement would put it now; false if it does not fit
-
-  bool start(Slot slot, double priority = 0, bool backfilled = false);  // false if it does not fit
-  void start_on(Slot slot, const Shares &shares, double priority = 0, bool backfilled = false);
-  void reject(Slot slot);
-  void kill(Slot slot);
-  void requeue(Slot slot);                // back to the queue, work lost
-  void set_rate(Slot slot, double rate);  // of a running job: 1 is as in the workload, 0 stands still
-  void wake_at(Time time);
-  Job &annotate(Slot slot);  // for a native decider's own marks (key, reservation)
-
- private:
-  Engine &engine_;
-};
-
-class Decider {
- public:
-  virtual ~Decider() = default;
-  virtual void decide(View &view, std::span<const Event> events) = 0;
-  virtual bool needs_estimated_ends() const { return false; }
-};
-
-class Engine {
- public:
-  Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> estimator, Options options, Host &host);
+  Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> estimator, Options options,
+         std::vector<Window> calendar, Host &host);
+  ~Engine();
+  Engine(const Engine &) = delete;
+  Engine &operator=(const Engine &) = delete;
 
   // Shapes must be known before a job of the workload points to them; `reason` makes its jobs be rejected.
   void add_shape(Shape shape, Reason reason);
 
+  void set_gate(Gate *gate) { gate_ = gate; }
+  void track_moves() { track_moves_ = true; }
+
   void run(Decider &decider);
+
+  // The same by hand: prepare; then, as long as `advance` says so, open the pass, decide, close it; then finish.
+  void prepare(bool track_ends);  // whether the estimated ends of running jobs are kept
+  bool advance();                 // to the next pass; false when nothing will happen any more
+  void open_pass(Decider &decider);
+  void close_pass(Decider &decider);
+  void finish();
+
+  const std::shared_ptr<View> &view() const { return view_; }
+  std::span<const Event> events() const { return events_; }
 
  private:
   friend class View;
 
-  enum class TimerKind : std::uint8_t { Release, Cancel, Correct, Wake };
+  enum class TimerKind : std::uint8_t { Release, Cancel, Correct, Point, Wake };
   struct Timer {
     Time time;
     TimerKind kind;
@@ -116,32 +72,44 @@ class Engine {
   // The loop's phases.
   bool more_input();  // asks the host for the next batch where needed
   Time next_time();
-  void instant(Decider &decider);
-  void instant_by_event(Decider &decider);
-  void ask(Decider &decider);
+  void whole_instant();
+  void begin_instant_by_event();
+  bool next_event();
+  bool next_round();
+  void conclude();
+  bool reason_for_a_pass() const;
   void record();
-  void finish();
   bool next_timer(Time at_most, bool corrections_only);
+  bool has_calendar_end(Time time) const;
 
-  // A job's life.
+  // A job's life (life.cpp).
   void submit();
+  void read_ways(Job &job, std::size_t i);
   void make_eligible(Slot slot);
   bool hold(Slot slot);
+  void begin(Slot slot, double priority, bool backfilled);
+  void occupy(Slot slot);
   void complete(Slot slot);
   void correct(Slot slot);
   void cancel(Slot slot);
-  void leave(Slot slot, State state, Time end);
-  void write(const Job &job, State state);
-  void begin(Slot slot, double priority, bool backfilled);
-  const EstimatedEnds &estimated_ends();
+  void leave(Slot slot, State state);
   void release(Slot slot);
   void stop(Slot slot);  // takes a running job off its nodes before its end
-  void set_rate(Slot slot, double rate);
-  void set_timer(Time time, TimerKind kind, Slot slot);
+  void settle(Job &job);
+  void move_end(Slot slot);
+  void take_way(Job &job, std::int32_t way);
   void enqueue(Slot slot);
   void dequeue(Slot slot);
+  void set_timer(Time time, TimerKind kind, Slot slot);
   Time true_end(const Job &job) const;
+  const EstimatedEnds &estimated_ends();
+  void write(const Job &job, State state);
+  void write_piece(Job &job, PieceEnd how);
+  void write_node(int node, NodeMode mode);
+  void tell(Event::Kind kind, Slot slot, int node = -1);
+
   [[noreturn]] void refuse(const char *what, Slot slot, const char *why) const;
+  [[noreturn]] void refuse_node(const char *what, int node, const char *why) const;
 
   // Running jobs by (end, order of starting). An entry is out of date when its job has left or its end has moved.
   struct End {
@@ -159,8 +127,10 @@ class Engine {
   Placement placement_;
   std::unique_ptr<Estimator> estimator_;
   Options options_;
+  std::vector<Window> calendar_;
   Host &host_;
-  View view_{*this};
+  std::shared_ptr<View> view_;  // may be held for longer than we live
+  Gate *gate_ = nullptr;
   LiveCluster cluster_;
   bool track_ends_ = false;
 
@@ -171,27 +141,39 @@ class Engine {
   bool input_over_ = false;
 
   Time now_ = 0;
+  bool instant_open_ = false;
+  unsigned instants_ = 0;
   JobPool jobs_;
   std::vector<Slot> gone_;  // left in this round; their slots are free when the decider has been told
   Slot waiting_first_ = kNoSlot, waiting_last_ = kNoSlot;
   Heap<End> ends_;
   std::vector<Slot> ending_;
+  std::size_t ended_here_ = 0;
   EstimatedEnds estimated_ends_;
   static constexpr std::size_t kMostUnlisted = 1024;
   std::vector<std::pair<std::uint64_t, Slot>>
       unlisted_;  // started since they were last put in order: (start order, slot)
   Heap<Timer> timers_;
   std::vector<Event> events_;
+  std::size_t told_ = 0;  // how many of them the decider knows
+  bool deciding_ = false;
+  bool track_moves_ = false;
+  std::vector<Move> moves_;
+  std::vector<NodeMode> modes_;  // empty until a node changes
   std::uint64_t changes_ = 0, starts_ = 0, timer_order_ = 0;
   std::uint64_t moved_ends_ = 0;  // entries of ends_ that are out of date
 
   std::unordered_map<std::int64_t, Time> ends_by_id_;  // follow_dependencies: when each job left, or kNever
   std::unordered_map<std::int64_t, std::vector<std::pair<Slot, std::int64_t>>> held_by_;  // and who waits for it
+  std::unordered_map<std::int32_t, std::vector<Finished>> history_;
+  std::vector<Slot> suspended_;
 
   std::int64_t next_sequence_ = 0, ended_ = 0;
   std::int64_t waiting_count_ = 0, waiting_cores_ = 0, running_count_ = 0, running_cores_ = 0;
   JobRows rows_;
   TimelineRows timeline_{0};
+  std::optional<PieceRows> pieces_;
+  std::optional<NodeRows> node_rows_;
 };
 
 }  // namespace schedlab

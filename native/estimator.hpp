@@ -2,17 +2,16 @@
 #pragma once
 
 #include <memory>
-#include <unordered_map>
 
-#include "job.hpp"
+#include "view.hpp"
 
 namespace schedlab {
 
 class Estimator {
  public:
   virtual ~Estimator() = default;
-  virtual Time estimate(const Job &job) = 0;  // once, at submission
-  virtual void ended(const Job & /*job*/, Time /*runtime*/) {}
+  virtual Time estimate(const View &view, Slot slot) = 0;  // once, at submission
+  virtual void ended(const View & /*view*/, Slot /*slot*/, Time /*runtime*/) {}
 
   // The new estimate, a longer one, of a job that has outlived its current one.
   virtual Time correct(const Job &job) const;

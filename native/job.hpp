@@ -8,8 +8,23 @@
 
 namespace schedlab {
 
-enum class State : std::uint8_t { Completed, Killed, Cancelled, Rejected, Held, Waiting, Running, Gone };
+enum class State : std::uint8_t { Completed, Killed, Cancelled, Rejected, Held, Waiting, Running, Suspended, Gone };
 enum class Reason : std::uint8_t { None, TooLarge, UnknownPartition, UnknownResource, ByPolicy, NoFeatures };
+
+// A way to run a job: on what, and how long that takes and may take.
+struct Way {
+  const Shape *shape;
+  std::int32_t request;
+  std::int64_t count;
+  Time runtime, limit;
+};
+
+// What a job that is not rigid may do. The first way is the one that it was submitted with.
+struct Flexible {
+  std::vector<Way> ways;
+  bool malleable;  // may change from one way to another while it runs,
+  Time interval;   // every so many seconds; 0: at any time
+};
 
 struct Job {
   // What the workload says.
@@ -20,6 +35,8 @@ struct Job {
   std::int32_t request, user, group, queue, partition;
   std::int64_t after;
   Time think;
+  std::unique_ptr<Flexible> flexible;  // null: it is rigid
+  std::int32_t way = 0;                // which of its ways the fields above are
 
   // What has become of it.
   State state;
@@ -28,12 +45,15 @@ struct Job {
   Time first_estimate, estimate;  // believed duration, as submitted and as corrected
   int corrections;
   double key, scan_key;  // its place in the policy's queue
+  double given_key[2];   // the same, as the host has computed them
   bool backfilled;
   Time start, end;  // `end` is the truth: the engine's, not the policy's
   Time estimated_end;
   std::uint64_t start_order;
   double work, rate;  // remaining work at `since`, and how fast it shrinks
   Time since;
+  Time used, allowance;    // how long it had run by then, and how much longer its limit lets it
+  bool pieced;             // its life is told in pieces: it did not simply run from start to end
   bool listed;             // among the estimated ends
   bool released;           // its resources are free already (passes=event)
   Amount allocated_cores;  // whole nodes count in full

@@ -47,10 +47,9 @@ void Machine::prepare(Shape &shape, bool all_exclusive, bool contiguous) const {
 }
 
 Amount Machine::room(const NodeState &state, int node, const Shape &shape) const {
-  if (shape.plain && !shape.exclusive)  // the common case; a node that somebody holds alone has no core free
-    return state.free[static_cast<std::size_t>(node) * static_cast<std::size_t>(resources_)];
   const std::int32_t jobs = state.jobs[static_cast<std::size_t>(node)];
   if (jobs >= NodeState::kExclusive || (shape.exclusive && jobs > 0)) return 0;
+  if (shape.plain) return state.free[static_cast<std::size_t>(node) * static_cast<std::size_t>(resources_)];
   const Amount *free = &state.free[static_cast<std::size_t>(node) * static_cast<std::size_t>(resources_)];
   Amount chunks = shape.per_node_max ? shape.per_node_max : INT32_MAX;
   for (int r = 0; r < resources_; ++r) {
@@ -140,11 +139,46 @@ void LiveCluster::expect(const Shape &shape) {
   if (index_ == Index::FreeNodes) free_nodes_.expect(shape.node_cores(), *machine_, state_);
 }
 
+void LiveCluster::close(int node) {
+  if (closed_.empty()) {
+    closed_.resize(static_cast<std::size_t>(machine_->nodes()));
+    hidden_.resize(state_.free.size());
+  }
+  show(node, false);
+}
+
+void LiveCluster::open(int node) { show(node, true); }
+
+// Moves what is free on the node out of sight, or back.
+void LiveCluster::show(int node, bool visible) {
+  const auto stride = static_cast<std::size_t>(machine_->resources()), first = static_cast<std::size_t>(node) * stride;
+  const Amount before = state_.free[first];
+  for (std::size_t r = first; r < first + stride; ++r) std::swap(state_.free[r], hidden_[r]);
+  const Amount after = state_.free[first];
+  free_cores_ += after - before;
+  state_.jobs[static_cast<std::size_t>(node)] += visible ? -NodeState::kExclusive : NodeState::kExclusive;
+  if (index_ == Index::FreeNodes) free_nodes_.change(node, before, after);
+  if (index_ == Index::ByFree) by_free_.erase({before, node}), by_free_.emplace(after, node);
+  closed_[static_cast<std::size_t>(node)] = !visible;
+  closed_nodes_ += visible ? -1 : 1;
+}
+
+NodeState LiveCluster::unoccupied() const {
+  NodeState state = machine_->empty();
+  const auto stride = static_cast<std::size_t>(machine_->resources());
+  for (int node = 0; closed_nodes_ > 0 && node < machine_->nodes(); ++node)
+    if (closed(node)) {
+      std::fill_n(state.free.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(node) * stride), stride, 0);
+      state.jobs[static_cast<std::size_t>(node)] = NodeState::kExclusive;
+    }
+  return state;
+}
+
 Amount LiveCluster::change(const Shape &shape, const Shares &shares, int sign) {
   const auto stride = static_cast<std::size_t>(machine_->resources());
   const auto free_on = [&](const Share &share) { return state_.free[static_cast<std::size_t>(share.node) * stride]; };
   Amount cores = 0;
-  if (stride == 1 && !shape.exclusive && index_ == Index::FreeNodes) {  // the common case, in one go
+  if (stride == 1 && !shape.exclusive && index_ == Index::FreeNodes && closed_nodes_ == 0) {  // the common case
     for (const Share &share : shares) {
       Amount &free = state_.free[static_cast<std::size_t>(share.node)];
       const Amount before = free;
@@ -156,7 +190,21 @@ Amount LiveCluster::change(const Shape &shape, const Shares &shares, int sign) {
     free_cores_ += cores;
     return sign * cores;
   }
+  Amount out_of_sight = 0;
   for (const Share &share : shares) {
+    if (closed(share.node)) {  // its job ends, or moves: nobody gets to see what becomes free
+      const auto first = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(share.node) * stride);
+      const auto swap = [&] {
+        std::swap_ranges(state_.free.begin() + first, state_.free.begin() + first + static_cast<std::ptrdiff_t>(stride),
+                         hidden_.begin() + first);
+      };
+      swap();
+      const Amount free = free_on(share);
+      machine_->apply(state_, shape, share, sign);
+      out_of_sight += free_on(share) - free;
+      swap();
+      continue;
+    }
     const Amount before = free_on(share);
     machine_->apply(state_, shape, share, sign);
     const Amount after = free_on(share);
@@ -165,7 +213,7 @@ Amount LiveCluster::change(const Shape &shape, const Shares &shares, int sign) {
     if (index_ == Index::ByFree) by_free_.erase({before, share.node}), by_free_.emplace(after, share.node);
   }
   free_cores_ += cores;
-  return sign * cores;
+  return sign * (cores + out_of_sight);
 }
 
 }  // namespace schedlab

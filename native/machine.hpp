@@ -35,7 +35,7 @@ struct Group {
 // What is free on each node, and how many jobs are there. The live cluster has one; plans make their own.
 struct NodeState {
   std::vector<Amount> free;        // node-major: free[node * resources + resource]
-  std::vector<std::int32_t> jobs;  // jobs on the node; kExclusive more if one holds it alone
+  std::vector<std::int32_t> jobs;  // jobs on the node; kExclusive more if one holds it alone, or if it is closed
   static constexpr std::int32_t kExclusive = 1 << 24;
 };
 
@@ -123,6 +123,13 @@ class LiveCluster {
   const NodeState &state() const { return state_; }
   Amount free_cores() const { return free_cores_; }
 
+  // A closed node takes no new jobs; what its jobs give back stays hidden until it is opened.
+  void close(int node);
+  void open(int node);
+  bool closed(int node) const { return !closed_.empty() && closed_[static_cast<std::size_t>(node)]; }
+  int closed_nodes() const { return closed_nodes_; }
+  NodeState unoccupied() const;  // the open nodes without any job
+
   Amount take(const Shape &shape, const Shares &shares) { return change(shape, shares, -1); }
   Amount give_back(const Shape &shape, const Shares &shares) { return change(shape, shares, +1); }
 
@@ -132,11 +139,15 @@ class LiveCluster {
 
  private:
   Amount change(const Shape &shape, const Shares &shares, int sign);
+  void show(int node, bool visible);
 
   const Machine *machine_;
   Index index_;
   NodeState state_;
   Amount free_cores_;
+  std::vector<bool> closed_;  // empty until one is
+  std::vector<Amount> hidden_;
+  int closed_nodes_ = 0;
   FreeNodes free_nodes_;
   std::set<std::pair<Amount, int>> by_free_;
 };

@@ -12,7 +12,7 @@ class NodePlan final : public Plan {
   explicit NodePlan(const View &view) : view_(view) { reset(); }
 
   void reset() override {
-    steps_.assign(1, {view_.now(), view_.machine().empty()});
+    steps_.assign(1, {view_.now(), view_.cluster().unoccupied()});
     const EstimatedEnds &ends = view_.estimated_ends();
     for (EstimatedEnds::Position p; !ends.at_end(p); p = ends.next(p)) {
       const Job &job = view_.job(ends[p].slot);
@@ -26,13 +26,27 @@ class NodePlan final : public Plan {
     steps_[0].time = now;
   }
 
+  Time now() const override { return steps_[0].time; }
+
   Time earliest(const Job &job, Shares &shares) const override {
-    for (std::size_t i = 0; i < steps_.size(); ++i)
-      if (possible(job, i, shares)) return steps_[i].time;
+    if (view_.has_calendar()) return earliest_by_calendar(job, shares);
+    for (const Step &step : steps_)
+      if (possible(job, step.time, job.estimate, shares)) return step.time;
     return kNever;
   }
 
-  bool possible_now(const Job &job, Shares &shares) const override { return possible(job, 0, shares); }
+  // Places the job on what is free from then on for so long.
+  bool possible(const Job &job, Time from, Time duration, Shares &shares) const override {
+    const NodeState lowest = lowest_between(job, from, from + duration);
+    return view_.placement().place(view_.machine(), lowest, *job.shape, job.count, job.sequence, shares);
+  }
+
+  bool possible_on(const Job &job, const Shares &shares) const override {
+    const NodeState lowest = lowest_between(job, now(), now() + job.estimate);
+    return std::all_of(shares.begin(), shares.end(), [&](const Share &share) {
+      return share.chunks <= view_.machine().room(lowest, share.node, *job.shape);
+    });
+  }
 
   void occupy(const Job &job, const Shares &shares, Time from, Time until) override {
     add(job, shares, from, until, -1);
@@ -50,16 +64,29 @@ class NodePlan final : public Plan {
     NodeState state;
   };
 
-  // Places the job on what is free from step i on for its whole estimate.
-  bool possible(const Job &job, std::size_t i, Shares &shares) const {
-    const Time until = steps_[i].time + job.estimate;
+  // Nodes may also become available when something on the calendar is over.
+  Time earliest_by_calendar(const Job &job, Shares &shares) const {
+    std::vector<Time> times;
+    for (const Step &step : steps_) times.push_back(step.time);
+    for (const Window &window : view_.calendar())
+      if (window.until > now() && window.until < kNever) times.push_back(window.until);
+    std::sort(times.begin(), times.end());
+    for (const Time time : times)
+      if (possible(job, time, job.estimate, shares)) return time;
+    return kNever;
+  }
+
+  // The least that is there for the job on each node between these times.
+  NodeState lowest_between(const Job &job, Time from, Time until) const {
+    std::size_t i = find(from);
     NodeState lowest = steps_[i].state;
     for (++i; i < steps_.size() && steps_[i].time < until; ++i) {
       const NodeState &state = steps_[i].state;
       for (std::size_t k = 0; k < lowest.free.size(); ++k) lowest.free[k] = std::min(lowest.free[k], state.free[k]);
       for (std::size_t k = 0; k < lowest.jobs.size(); ++k) lowest.jobs[k] = std::max(lowest.jobs[k], state.jobs[k]);
     }
-    return view_.placement().place(view_.machine(), lowest, *job.shape, job.count, job.sequence, shares);
+    view_.restrict(lowest, job, from, until);
+    return lowest;
   }
 
   std::size_t find(Time time) const {

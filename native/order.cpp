@@ -22,6 +22,8 @@ enum class Order::Op : std::uint8_t {
   Sequence,
   Wait,
   Now,
+  Given0,
+  Given1,
   // functions of one
   Neg,
   Abs,
@@ -62,6 +64,8 @@ Order::Order(const std::vector<std::pair<std::string, double>> &program) {
                                                  {"sequence", Op::Sequence},
                                                  {"wait", Op::Wait},
                                                  {"now", Op::Now},
+                                                 {"given-order", Op::Given0},
+                                                 {"given-scan", Op::Given1},
                                                  {"neg", Op::Neg},
                                                  {"abs", Op::Abs},
                                                  {"sqrt", Op::Sqrt},
@@ -91,7 +95,26 @@ Order::Order(const std::vector<std::pair<std::string, double>> &program) {
   if (depth != 1) throw std::invalid_argument("an order's formula is malformed");
 }
 
-double Order::key(const Job &job, Time now) const {
+Order::Order(std::shared_ptr<KeySource> source, bool dynamic) : dynamic_(dynamic), source_(std::move(source)) {}
+
+void Order::keys(const View &view, std::span<const Slot> slots, double *keys) const {
+  if (!source_) {
+    for (std::size_t i = 0; i < slots.size(); ++i) keys[i] = computed(view.job(slots[i]), view.now());
+    return;
+  }
+  source_->keys(view, slots, keys);
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    if (std::isnan(keys[i])) keys[i] = kNever;
+}
+
+double Order::key(const View &view, Slot slot) const {
+  if (!source_) return computed(view.job(slot), view.now());
+  double key;
+  keys(view, {&slot, 1}, &key);
+  return key;
+}
+
+double Order::computed(const Job &job, Time now) const {
   std::array<double, kStack> stack;
   double *top = stack.data() - 1;
   for (const Step &step : steps_) {
@@ -141,6 +164,12 @@ double Order::key(const Job &job, Time now) const {
         break;
       case Op::Now:
         *++top = now;
+        break;
+      case Op::Given0:
+        *++top = job.given_key[0];
+        break;
+      case Op::Given1:
+        *++top = job.given_key[1];
         break;
       case Op::Neg:
         *top = -*top;

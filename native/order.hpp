@@ -1,22 +1,36 @@
 // An order is a small formula over a job's columns, compiled to a postfix program by schedlab.policy.expression.
 #pragma once
 
+#include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "job.hpp"
+#include "view.hpp"
 
 namespace schedlab {
+
+// Keys from outside: an order that is not a formula.
+class KeySource {
+ public:
+  virtual ~KeySource() = default;
+  virtual void keys(const View &view, std::span<const Slot> slots, double *keys) = 0;
+};
 
 class Order {
  public:
   // Operations as the Python compiler writes them: ("const", 3.0), a column's name, an operator or function.
   explicit Order(const std::vector<std::pair<std::string, double>> &program);
 
-  // The key of a job: smaller goes first; what is not a number counts as +infinity.
-  double key(const Job &job, Time now) const;
+  // Asks the source; each time a pass is made if the order is dynamic, else once for each job.
+  Order(std::shared_ptr<KeySource> source, bool dynamic);
 
+  // The keys of jobs: smaller goes first; what is not a number counts as +infinity.
+  void keys(const View &view, std::span<const Slot> slots, double *keys) const;
+  double key(const View &view, Slot slot) const;
+
+  bool by_formula() const { return !source_; }
   // Does the key change while the job waits?
   bool dynamic() const { return dynamic_; }
   friend bool operator==(const Order &, const Order &) = default;
@@ -28,8 +42,11 @@ class Order {
     double number;
     friend bool operator==(const Step &, const Step &) = default;
   };
+  double computed(const Job &job, Time now) const;
+
   std::vector<Step> steps_;
   bool dynamic_ = false;
+  std::shared_ptr<KeySource> source_;
 };
 
 }  // namespace schedlab

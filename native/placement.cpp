@@ -66,7 +66,8 @@ bool contiguous(const std::vector<Candidate> &candidates, Amount count, Shares &
 
 }  // namespace
 
-Placement::Placement(const std::string &name, std::uint64_t seed) : seed_(seed) {
+Placement::Placement(const std::string &name, std::uint64_t seed, Chooser chooser)
+    : seed_(seed), chooser_(std::move(chooser)) {
   if (name == "first-fit")
     kind_ = Kind::FirstFit;
   else if (name == "best-fit")
@@ -121,6 +122,24 @@ bool Placement::place(const LiveCluster &cluster, const Shape &shape, Amount cou
   }
 }
 
+bool Placement::choose(const LiveCluster &cluster, Slot slot, const Shape &shape, Amount count, Shares &shares) const {
+  shares.clear();
+  Shares offered;
+  if (count * shape.cores > cluster.free_cores() || !chooser_(slot, offered)) return false;
+  const bool exact = !offered.empty() && offered[0].chunks > 0;
+  if (exact) {
+    shares = std::move(offered);
+    return true;
+  }
+  for (const Share &share : offered) {
+    const bool eligible = std::any_of(shape.ranges.begin(), shape.ranges.end(),
+                                      [&](const auto &r) { return share.node >= r.first && share.node < r.second; });
+    if (eligible && fill(shares, share.node, cluster.machine().capacity(cluster.state(), share.node, shape), count))
+      return true;
+  }
+  return false;
+}
+
 bool Placement::place(const Machine &machine, const NodeState &state, const Shape &shape, Amount count,
                       std::int64_t sequence, Shares &shares) const {
   shares.clear();
@@ -146,7 +165,6 @@ bool Placement::place(const Machine &machine, const NodeState &state, const Shap
       std::stable_sort(candidates.begin(), candidates.end(),
                        [&](const Candidate &a, const Candidate &b) { return free_cores(a) > free_cores(b); });
       break;
-      return spread(machine, state, candidates, shape, count, shares);
     case Kind::Contiguous:
       return contiguous(candidates, count, shares);
     case Kind::BestFit:

@@ -1,6 +1,8 @@
 // Which nodes a job gets (docs/semantics.md, "Placements").
 #pragma once
 
+#include <functional>
+
 #include "machine.hpp"
 
 namespace schedlab {
@@ -9,13 +11,23 @@ class Placement {
  public:
   enum class Kind { FirstFit, BestFit, Spread, Contiguous, Random };
 
-  Placement(const std::string &name, std::uint64_t seed);
+  // Somebody else's choice: nodes, with chunks or in the order in which they are to be filled (chunks 0).
+  using Chooser = std::function<bool(Slot slot, Shares &shares)>;
+
+  Placement(const std::string &name, std::uint64_t seed, Chooser chooser = {});
+
+  // On a single node there is nothing to choose.
+  Placement on_one_node() const { return chooser_ ? *this : Placement("first-fit", 0); }
 
   Kind kind() const { return kind_; }
   LiveCluster::Index index() const;  // what it wants the live cluster to keep
 
   // Chooses nodes for `count` chunks; false if they do not fit. `sequence` names the job's own random stream.
   bool place(const LiveCluster &cluster, const Shape &shape, Amount count, std::int64_t sequence, Shares &shares) const;
+
+  // Where a chooser puts a job: false if that is nowhere, or if it did not offer enough.
+  bool chosen() const { return static_cast<bool>(chooser_); }
+  bool choose(const LiveCluster &cluster, Slot slot, const Shape &shape, Amount count, Shares &shares) const;
 
   // The same on any state, by looking at every node: for plans and shadow states.
   bool place(const Machine &machine, const NodeState &state, const Shape &shape, Amount count, std::int64_t sequence,
@@ -27,6 +39,7 @@ class Placement {
 
   Kind kind_;
   std::uint64_t seed_;
+  Chooser chooser_;
 };
 
 }  // namespace schedlab

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "engine.hpp"
+#include "view.hpp"
 
 namespace schedlab {
 
@@ -16,11 +16,14 @@ class Plan {
   static bool countable(const View &view, const Job &job);
 
   virtual ~Plan() = default;
+  virtual Time now() const = 0;        // where it begins
   virtual void reset() = 0;            // the running jobs and nothing else
   virtual void advance(Time now) = 0;  // forget what is past
   // The earliest start from now on at which the job fits for its whole estimate, and (by nodes) where.
   virtual Time earliest(const Job &job, Shares &shares) const = 0;
-  virtual bool possible_now(const Job &job, Shares &shares) const = 0;
+  bool possible_now(const Job &job, Shares &shares) const { return possible(job, now(), job.estimate, shares); }
+  virtual bool possible(const Job &job, Time from, Time duration, Shares &shares) const = 0;
+  virtual bool possible_on(const Job &job, const Shares &shares) const = 0;  // now, for its estimate, on these nodes
   virtual void occupy(const Job &job, const Shares &shares, Time from, Time until) = 0;
   virtual void vacate(const Job &job, const Shares &shares, Time from, Time until) = 0;
 

@@ -53,20 +53,16 @@ class PlannedEasy final : public QueuePolicy {
   }
 
  private:
-  Waiting scan_entry(const View &view, Slot slot) const {
-    return waiting(view.job(slot), slot, scan_.key(view.job(slot), view.now()));
-  }
+  Waiting scan_entry(const View &view, Slot slot) const { return waiting(view.job(slot), slot, scan_.key(view, slot)); }
 
   bool try_now(View &view, Plan &plan, Slot slot, bool backfilled) {
     const Job &job = view.job(slot);
     Shares shares;
     if (job.cores > view.cluster().free_cores() || !plan.possible_now(job, shares)) return false;
-    plan.occupy(job, shares, view.now(), view.now() + job.estimate);
-    if (by_nodes_)
-      view.start_on(slot, shares, job.key, backfilled);
-    else if (!view.start(slot, job.key, backfilled))
-      throw InvariantError("a planned start was not possible");
-    return true;
+    const bool started = by_nodes_ ? view.has_room(job, shares) && view.start_on(slot, shares, job.key, backfilled)
+                                   : view.start(slot, job.key, backfilled);
+    if (started) plan.occupy(job, shares, view.now(), view.now() + job.estimate);
+    return started;
   }
 
   Order scan_;

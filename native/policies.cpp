@@ -17,7 +17,7 @@ class RejectAll final : public Decider {
 
 std::unique_ptr<Decider> make_policy(const PolicyChoice &choice) {
   if (choice.backfill == "none" || choice.backfill == "skip") return make_in_order(choice);
-  if (choice.backfill == "easy" && choice.reservations > 1) return make_planned_easy(choice);
+  if (choice.backfill == "easy" && (choice.reservations > 1 || choice.calendar)) return make_planned_easy(choice);
   if (choice.backfill == "easy" || choice.backfill == "easy-strict") return make_easy(choice);
   if (choice.backfill == "conservative") return make_conservative(choice);
   if (choice.backfill == "reject") return std::make_unique<RejectAll>();

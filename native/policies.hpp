@@ -4,8 +4,8 @@
 #include <memory>
 #include <optional>
 
-#include "engine.hpp"
 #include "order.hpp"
+#include "view.hpp"
 
 namespace schedlab {
 
@@ -15,6 +15,7 @@ struct PolicyChoice {
   std::optional<Order> scan;  // the order of backfill candidates, where it is another one
   std::int64_t depth = -1;    // how many candidates a pass examines; -1: all
   int reservations = 1;
+  bool calendar = false;  // nodes are set aside at times: only a plan can look ahead to that
 };
 
 std::unique_ptr<Decider> make_policy(const PolicyChoice &choice);

@@ -25,10 +25,10 @@ void QueuePolicy::decide(View &view, std::span<const Event> events) {
 void QueuePolicy::look_at(View &view, std::span<const Event> events) {
   fresh_.clear();
   for (const Event &event : events) {
-    if (event.kind == Event::Kind::Submitted) {
+    if (event.kind == Event::Kind::Submitted || event.kind == Event::Kind::Requeued) {
       Job &job = view.annotate(event.slot);
       if (job.state != State::Waiting) continue;  // cancelled in this very instant
-      job.key = order_.key(job, view.now());
+      job.key = order_.by_formula() ? order_.key(view, event.slot) : 0;
       fresh_.push_back(waiting(job, event.slot, job.key));
     } else if (event.kind == Event::Kind::Cancelled) {
       const Job &job = view.job(event.slot);
@@ -37,8 +37,20 @@ void QueuePolicy::look_at(View &view, std::span<const Event> events) {
       left(view, event.slot);
     }
   }
+  // A dynamic order is asked about the whole queue anyway, if there is one.
+  if (!order_.by_formula() && (!dynamic() || queue_.empty())) ask_for_keys(view);
   if (fresh_.size() > 1)
     std::sort(fresh_.begin(), fresh_.end(), [](const Waiting &a, const Waiting &b) { return a.before(b); });
+}
+
+// The keys of the fresh ones from a source, in one go.
+void QueuePolicy::ask_for_keys(View &view) {
+  if (fresh_.empty()) return;
+  std::vector<Slot> slots;
+  for (const Waiting &who : fresh_) slots.push_back(who.slot);
+  std::vector<double> keys(slots.size());
+  order_.keys(view, slots, keys.data());
+  for (std::size_t i = 0; i < slots.size(); ++i) fresh_[i].key = view.annotate(slots[i]).key = keys[i];
 }
 
 void QueuePolicy::enqueue(View &view) {
@@ -49,12 +61,17 @@ void QueuePolicy::enqueue(View &view) {
 }
 
 std::vector<Waiting> QueuePolicy::sorted(View &view, const Order &order, double Job::*key) {
+  std::vector<Slot> slots;
+  slots.reserve(view.waiting());
+  for (Slot slot = view.first_waiting(); slot != kNoSlot; slot = view.job(slot).next) slots.push_back(slot);
+  std::vector<double> keys(slots.size());
+  order.keys(view, slots, keys.data());
   std::vector<Waiting> found;
-  found.reserve(view.waiting());
-  for (Slot slot = view.first_waiting(); slot != kNoSlot; slot = view.job(slot).next) {
-    Job &job = view.annotate(slot);
-    job.*key = order.key(job, view.now());
-    found.push_back({job.*key, job.eligible, job.sequence, static_cast<std::int32_t>(job.cores), slot});
+  found.reserve(slots.size());
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    Job &job = view.annotate(slots[i]);
+    job.*key = keys[i];
+    found.push_back({keys[i], job.eligible, job.sequence, static_cast<std::int32_t>(job.cores), slots[i]});
   }
   std::sort(found.begin(), found.end(), [](const Waiting &a, const Waiting &b) { return a.before(b); });
   return found;

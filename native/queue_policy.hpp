@@ -1,8 +1,8 @@
 // Policies that keep waiting jobs in an order and go through them in passes.
 #pragma once
 
-#include "engine.hpp"
 #include "order.hpp"
+#include "view.hpp"
 
 namespace schedlab {
 
@@ -36,6 +36,7 @@ class QueuePolicy : public Decider {
   // Collects new jobs in fresh_, in order, and takes cancelled ones out of the queue.
   void look_at(View &view, std::span<const Event> events);
   void enqueue(View &view);  // the fresh ones
+  void ask_for_keys(View &view);
 
   // Everything may have changed: go through the whole queue.
   virtual void pass(View &view) = 0;

@@ -12,6 +12,15 @@ struct JobColumns {
   const std::int64_t *id, *count, *after;
   const double *submit, *runtime, *limit, *cancel, *think;
   const std::int32_t *request, *user, *group, *queue, *partition;
+  const double *key[2] = {
+      nullptr, nullptr};  // places in the queue and among backfill candidates that the host has computed; null if not
+
+  // The other ways in which jobs may run, where some may: those of job i are from way_end[i - 1] to way_end[i].
+  const std::int64_t *way_end = nullptr, *way_count;
+  const std::int32_t *way_request;
+  const double *way_runtime, *way_limit;
+  const std::uint8_t *malleable;
+  const double *interval;
 };
 
 // Which nodes the jobs of a batch had, one job after the other.
@@ -57,6 +66,36 @@ struct JobRows : Batch {
   bool has_room(const Shares &shares) const { return room() > 0 && allocations.room() >= shares.size(); }
 };
 
+// How a stretch of a job's life ended. Jobs that simply ran from start to end have no such stretches.
+enum class PieceEnd : std::uint8_t { Completed, Killed, Requeued, Suspended, Reshaped, Slowed, Unfinished };
+
+// Stretches during which a job had the same nodes and the same rate.
+struct PieceRows : Batch {
+  Column<std::int64_t> sequence, id, cores, count;
+  Column<std::int32_t> request;
+  Column<double> begin, end, work, rate;  // `work`: what was left to do at the beginning
+  Column<std::uint8_t> how;
+  Column<std::int32_t> allocated;
+  AllocationRows allocations;
+
+  PieceRows(int number, std::size_t nodes) : Batch(number), allocations(number, nodes) {
+    lay_out(sequence, id, cores, count, request, begin, end, work, rate, how, allocated);
+  }
+  bool has_room(const Shares &shares) const { return room() > 0 && allocations.room() >= shares.size(); }
+};
+
+// Why a node does or does not take jobs.
+enum class NodeMode : std::uint8_t { Up, Down, Off, Booting, Maintenance, Drained };
+
+// Changes of nodes.
+struct NodeRows : Batch {
+  Column<double> time;
+  Column<std::int32_t> node;
+  Column<std::uint8_t> mode;
+
+  explicit NodeRows(int number) : Batch(number) { lay_out(time, node, mode); }
+};
+
 // The system after each instant at which something changed.
 struct TimelineRows : Batch {
   Column<double> time;
@@ -73,6 +112,8 @@ class Host {
   virtual bool refill(JobColumns &columns) = 0;  // false when the workload is over
   virtual void take(JobRows &&rows) = 0;
   virtual void take(TimelineRows &&rows) = 0;
+  virtual void take(PieceRows &&rows) = 0;
+  virtual void take(NodeRows &&rows) = 0;
   virtual void tick(Time now, std::int64_t ended) = 0;  // every few thousand instants; may throw to stop the run
 };
 

@@ -1,80 +1,350 @@
 // What deciders see and do.
+#include "view.hpp"
+
 #include <algorithm>
 
 #include "engine.hpp"
+#include "plan.hpp"
 
 namespace schedlab {
 
-Time View::now() const { return engine_.now_; }
-const Job &View::job(Slot slot) const { return engine_.jobs_[slot]; }
-Job &View::annotate(Slot slot) { return engine_.jobs_[slot]; }
-Slot View::first_waiting() const { return engine_.waiting_first_; }
-std::size_t View::waiting() const { return static_cast<std::size_t>(engine_.waiting_count_); }
-const EstimatedEnds &View::estimated_ends() const { return engine_.estimated_ends(); }
-const LiveCluster &View::cluster() const { return engine_.cluster_; }
-const Machine &View::machine() const { return engine_.machine_; }
-const Placement &View::placement() const { return engine_.placement_; }
-std::uint64_t View::changes() const { return engine_.changes_; }
+bool Window::allows(const Job &job) const { return std::find(users.begin(), users.end(), job.user) != users.end(); }
 
-bool View::place(Slot slot, Shares &shares) const {
-  const Job &job = engine_.jobs_[slot];
-  return engine_.placement_.place(engine_.cluster_, *job.shape, job.count, job.sequence, shares);
+View::View(Engine &engine) : engine_(&engine) {}
+View::~View() = default;
+
+std::shared_ptr<void> View::keep_alive() const { return engine_->shared_from_this(); }
+
+Time View::now() const { return engine_->now_; }
+std::span<const Event> View::events() const { return engine_->events(); }
+const Job &View::job(Slot slot) const { return engine_->jobs_[slot]; }
+Job &View::annotate(Slot slot) { return engine_->jobs_[slot]; }
+Slot View::first_waiting() const { return engine_->waiting_first_; }
+std::size_t View::waiting() const { return static_cast<std::size_t>(engine_->waiting_count_); }
+const EstimatedEnds &View::estimated_ends() const { return engine_->estimated_ends(); }
+const std::vector<Slot> &View::suspended() const { return engine_->suspended_; }
+std::vector<Move> View::take_moves() { return std::exchange(engine_->moves_, {}); }
+NodeMode View::mode(int node) const {
+  return engine_->modes_.empty() ? NodeMode::Up : engine_->modes_[static_cast<std::size_t>(node)];
+}
+const LiveCluster &View::cluster() const { return engine_->cluster_; }
+const Machine &View::machine() const { return engine_->machine_; }
+const Placement &View::placement() const { return engine_->placement_; }
+std::uint64_t View::changes() const { return engine_->changes_; }
+bool View::has_calendar() const { return !engine_->calendar_.empty(); }
+const std::vector<Window> &View::calendar() const { return engine_->calendar_; }
+
+std::vector<Slot> View::jobs_on(int node) const {
+  std::vector<Slot> found;
+  for (Slot slot = 0; slot < engine_->jobs_.size(); ++slot) {
+    const Job &job = engine_->jobs_[slot];
+    if (job.state == State::Running && !job.released &&
+        std::any_of(job.shares.begin(), job.shares.end(), [node](const Share &s) { return s.node == node; }))
+      found.push_back(slot);
+  }
+  std::sort(found.begin(), found.end(), [&](Slot a, Slot b) { return job(a).start_order < job(b).start_order; });
+  return found;
 }
 
-bool View::start(Slot slot, double priority, bool backfilled) {
-  Job &job = engine_.jobs_[slot];
-  if (job.state != State::Waiting) engine_.refuse("start", slot, "it is not waiting");
-  if (!place(slot, job.shares)) return false;
-  engine_.begin(slot, priority, backfilled);
+std::span<const Finished> View::history(std::int32_t user) const {
+  const auto found = engine_->history_.find(user);
+  return found == engine_->history_.end() ? std::span<const Finished>() : std::span<const Finished>(found->second);
+}
+
+void View::restrict(NodeState &state, const Job &job, Time from, Time until) const {
+  const auto stride = static_cast<std::size_t>(machine().resources());
+  for (const Window &window : engine_->calendar_) {
+    if (window.until <= from || window.from >= until || window.allows(job)) continue;
+    for (const int node : window.nodes) {
+      const auto first = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(node) * stride);
+      std::fill_n(state.free.begin() + first, stride, 0);
+      state.jobs[static_cast<std::size_t>(node)] |= NodeState::kExclusive;
+    }
+  }
+}
+
+// ---- starting ----
+
+bool View::place(Slot slot, Shares &shares) const {
+  const Job &job = engine_->jobs_[slot];
+  const Placement &placement = engine_->placement_;
+  if (placement.chosen()) {
+    if (!placement.choose(cluster(), slot, *job.shape, job.count, shares)) return false;
+    check_nodes(job, slot, shares, "place");
+    return true;
+  }
+  const Time until = now() + job.estimate;
+  const bool restricted =
+      has_calendar() && std::any_of(calendar().begin(), calendar().end(), [&](const Window &window) {
+        return window.until > now() && window.from < until && !window.allows(job);
+      });
+  if (!restricted) return placement.place(cluster(), *job.shape, job.count, job.sequence, shares);
+  NodeState state = cluster().state();
+  restrict(state, job, now(), until);
+  return placement.place(machine(), state, *job.shape, job.count, job.sequence, shares);
+}
+
+bool View::has_room(const Job &job, const Shares &shares) const {
+  return std::all_of(shares.begin(), shares.end(), [&](const Share &share) {
+    return share.chunks <= machine().room(cluster().state(), share.node, *job.shape);
+  });
+}
+
+void View::check_nodes(const Job &job, Slot slot, const Shares &shares, const char *what) const {
+  std::int64_t chunks = 0;
+  for (const Share &share : shares) {
+    if (share.node < 0 || share.node >= machine().nodes()) engine_->refuse(what, slot, "there is no such node");
+    if (cluster().closed(share.node)) engine_->refuse(what, slot, "a node is closed (down, off or drained)");
+    const bool eligible = std::any_of(job.shape->ranges.begin(), job.shape->ranges.end(),
+                                      [&](const auto &r) { return share.node >= r.first && share.node < r.second; });
+    if (!eligible) engine_->refuse(what, slot, "a node is not in its partition or lacks a feature");
+    if (share.chunks < 1 || share.chunks > machine().room(cluster().state(), share.node, *job.shape))
+      engine_->refuse(what, slot, "a node has not enough free");
+    chunks += share.chunks;
+  }
+  if (chunks != job.count) engine_->refuse(what, slot, "the nodes given do not hold what it asked for");
+}
+
+bool View::begin(Slot slot, double priority, bool backfilled) {
+  if (engine_->gate_ && !engine_->gate_->allows(*this, slot, engine_->jobs_[slot].shares)) return false;
+  engine_->begin(slot, priority, backfilled);
   return true;
 }
 
-void View::start_on(Slot slot, const Shares &shares, double priority, bool backfilled) {
-  Job &job = engine_.jobs_[slot];
-  if (job.state != State::Waiting) engine_.refuse("start", slot, "it is not waiting");
-  std::int64_t chunks = 0;
-  for (const Share &share : shares) {
-    if (share.node < 0 || share.node >= machine().nodes()) engine_.refuse("start", slot, "there is no such node");
-    const bool eligible = std::any_of(job.shape->ranges.begin(), job.shape->ranges.end(),
-                                      [&](const auto &r) { return share.node >= r.first && share.node < r.second; });
-    if (!eligible) engine_.refuse("start", slot, "a node is not in its partition or lacks a feature");
-    if (share.chunks < 1 || share.chunks > machine().room(cluster().state(), share.node, *job.shape))
-      engine_.refuse("start", slot, "a node has not enough free");
-    chunks += share.chunks;
-  }
-  if (chunks != job.count) engine_.refuse("start", slot, "the nodes given do not hold what it asked for");
-  job.shares = shares;
-  engine_.begin(slot, priority, backfilled);
+bool View::start(Slot slot, double priority, bool backfilled) {
+  Job &job = engine_->jobs_[slot];
+  if (job.state != State::Waiting) engine_->refuse("start", slot, "it is not waiting");
+  if (!reservations_.empty()) return start_beside_reservations(slot, nullptr, priority, backfilled);
+  return place(slot, job.shares) && begin(slot, priority, backfilled);
 }
 
+bool View::start_on(Slot slot, const Shares &shares, double priority, bool backfilled) {
+  Job &job = engine_->jobs_[slot];
+  if (job.state != State::Waiting) engine_->refuse("start", slot, "it is not waiting");
+  check_nodes(job, slot, shares, "start");
+  if (!reservations_.empty()) return start_beside_reservations(slot, &shares, priority, backfilled);
+  job.shares = shares;
+  return begin(slot, priority, backfilled);
+}
+
+void View::choose_way(Slot slot, std::int32_t way) {
+  Job &job = engine_->jobs_[slot];
+  if (job.state != State::Waiting) engine_->refuse("start", slot, "it is not waiting");
+  if (way == job.way) return;
+  if (!job.flexible || way < 0 || static_cast<std::size_t>(way) >= job.flexible->ways.size())
+    engine_->refuse("start", slot, "it has no such shape");
+  engine_->waiting_cores_ -= job.cores;
+  engine_->take_way(job, way);
+  engine_->waiting_cores_ += job.cores;
+}
+
+// ---- what else may become of a job ----
+
 void View::reject(Slot slot) {
-  if (engine_.jobs_[slot].state != State::Waiting) engine_.refuse("reject", slot, "it is not waiting");
-  engine_.dequeue(slot);
-  engine_.jobs_[slot].reason = Reason::ByPolicy;
-  engine_.leave(slot, State::Rejected, engine_.now_);
+  if (engine_->jobs_[slot].state != State::Waiting) engine_->refuse("reject", slot, "it is not waiting");
+  engine_->dequeue(slot);
+  engine_->jobs_[slot].reason = Reason::ByPolicy;
+  engine_->leave(slot, State::Rejected);
+}
+
+Job &View::running_job(Slot slot, const char *what) const {
+  Job &job = engine_->jobs_[slot];
+  if (job.state != State::Running || job.released) engine_->refuse(what, slot, "it is not running");
+  return job;
 }
 
 void View::kill(Slot slot) {
-  Job &job = engine_.jobs_[slot];
-  if (job.state != State::Running || job.released) engine_.refuse("kill", slot, "it is not running");
-  engine_.stop(slot);
-  engine_.leave(slot, State::Killed, engine_.now_);
+  if (engine_->jobs_[slot].state == State::Suspended) {
+    std::erase(engine_->suspended_, slot);
+    engine_->leave(slot, State::Killed);
+    return;
+  }
+  Job &job = running_job(slot, "kill");
+  engine_->write_piece(job, PieceEnd::Killed);
+  engine_->stop(slot);
+  engine_->leave(slot, State::Killed);
+  engine_->tell(Event::Kind::Completed, slot);
 }
 
-void View::requeue(Slot slot) {
-  Job &job = engine_.jobs_[slot];
-  if (job.state != State::Running || job.released) engine_.refuse("requeue", slot, "it is not running");
-  engine_.stop(slot);
+void View::requeue(Slot slot, double saved) {
+  Job &job = running_job(slot, "requeue");
+  if (!(saved >= 0)) engine_->refuse("requeue", slot, "what is saved of its work cannot be negative");
+  engine_->write_piece(job, PieceEnd::Requeued);
+  engine_->stop(slot);
+  job.work = std::max(job.runtime - saved, 0.0);
   job.start = std::numeric_limits<double>::quiet_NaN();
-  job.estimate = job.first_estimate, job.corrections = 0;
-  engine_.enqueue(slot);
+  job.estimate = std::max(job.first_estimate - saved, 1.0), job.corrections = 0;
+  engine_->enqueue(slot);
+  engine_->tell(Event::Kind::Requeued, slot);
 }
 
-void View::set_rate(Slot slot, double rate) { engine_.set_rate(slot, rate); }
+void View::suspend(Slot slot) {
+  Job &job = running_job(slot, "suspend");
+  engine_->write_piece(job, PieceEnd::Suspended);
+  engine_->settle(job);
+  engine_->stop(slot);
+  job.state = State::Suspended;
+  engine_->suspended_.push_back(slot);
+}
+
+bool View::resume(Slot slot, const Shares *shares, double cost) {
+  Job &job = engine_->jobs_[slot];
+  if (job.state != State::Suspended) engine_->refuse("resume", slot, "it is not suspended");
+  if (!(cost >= 0)) engine_->refuse("resume", slot, "a cost cannot be negative");
+  const Shares before = job.shares;
+  if (shares) {
+    check_nodes(job, slot, *shares, "resume");
+    job.shares = *shares;
+  } else if (!place(slot, job.shares)) {
+    job.shares = before;
+    return false;
+  }
+  std::erase(engine_->suspended_, slot);
+  job.work += cost;
+  engine_->occupy(slot);
+  return true;
+}
+
+bool View::reshape(Slot slot, std::int32_t way, const Shares *shares, double cost) {
+  Job &job = running_job(slot, "reshape");
+  if (!job.flexible || !job.flexible->malleable) engine_->refuse("reshape", slot, "it is not malleable");
+  if (way < 0 || static_cast<std::size_t>(way) >= job.flexible->ways.size())
+    engine_->refuse("reshape", slot, "it has no such shape");
+  if (!(cost >= 0)) engine_->refuse("reshape", slot, "a cost cannot be negative");
+  const double steps = job.flexible->interval > 0 ? (now() - job.start) / job.flexible->interval : 0;
+  if (std::abs(steps - std::round(steps)) > 1e-9) engine_->refuse("reshape", slot, "it is not at a point where it may");
+  if (way == job.way) return true;
+  const std::int32_t old_way = job.way;
+  const Shares old_shares = job.shares;
+  const double rate = job.rate;
+  // Off its nodes for a moment, so that it may keep what it has; put back if the new shape does not fit.
+  if (now() > job.since) engine_->write_piece(job, PieceEnd::Reshaped);
+  job.pieced = true;
+  engine_->settle(job);
+  engine_->stop(slot);
+  engine_->take_way(job, way);
+  bool fits = true;
+  if (shares) {
+    fits = has_room(job, *shares);
+    if (fits) check_nodes(job, slot, *shares, "reshape"), job.shares = *shares;
+  } else {
+    fits = place(slot, job.shares);
+  }
+  if (fits) {
+    job.work += cost;
+  } else {
+    engine_->take_way(job, old_way);
+    job.shares = old_shares;
+  }
+  engine_->occupy(slot);
+  if (rate != 1) job.rate = rate, engine_->move_end(slot);
+  return fits;
+}
+
+void View::set_rate(Slot slot, double rate) {
+  Job &job = running_job(slot, "change the rate of");
+  if (!(rate >= 0)) engine_->refuse("change the rate of", slot, "a rate cannot be negative");
+  if (rate == job.rate) return;
+  if (now() > job.since) engine_->write_piece(job, PieceEnd::Slowed);
+  job.pieced = true;
+  engine_->settle(job);
+  job.rate = rate;
+  engine_->move_end(slot);
+}
+
+// ---- time and nodes ----
 
 void View::wake_at(Time time) {
-  if (!(time > engine_.now_)) throw DecisionError("cannot wake the policy at a time that is not in the future");
-  if (time < kNever) engine_.set_timer(time, Engine::TimerKind::Wake, kNoSlot);
+  if (!(time > engine_->now_)) throw DecisionError("cannot wake the policy at a time that is not in the future");
+  if (time < kNever) engine_->set_timer(time, Engine::TimerKind::Wake, kNoSlot);
+}
+
+void View::close(int node, NodeMode mode) {
+  if (node < 0 || node >= machine().nodes()) engine_->refuse_node("close", node, "there is no such node");
+  if (!cluster().closed(node)) engine_->cluster_.close(node);
+  ++engine_->changes_;
+  engine_->write_node(node, mode);
+  engine_->tell(Event::Kind::Closed, kNoSlot, node);
+}
+
+void View::open(int node) {
+  if (node < 0 || node >= machine().nodes()) engine_->refuse_node("open", node, "there is no such node");
+  if (!cluster().closed(node)) engine_->refuse_node("open", node, "it is open");
+  engine_->cluster_.open(node);
+  ++engine_->changes_;
+  engine_->write_node(node, NodeMode::Up);
+  engine_->tell(Event::Kind::Opened, kNoSlot, node);
+}
+
+void View::touch() { ++engine_->changes_; }
+
+// ---- reservations ----
+
+bool View::reserved(Slot slot) const {
+  return std::find(reservations_.begin(), reservations_.end(), slot) != reservations_.end();
+}
+
+const Plan &View::plan(const Job &job) {
+  std::erase_if(reservations_, [&](Slot slot) { return engine_->jobs_[slot].state != State::Waiting; });
+  const bool by_nodes = plan_by_nodes_ || !Plan::countable(*this, job);
+  if (plan_ && planned_at_ == now() && planned_changes_ == changes() && planned_starts_ == engine_->starts_ &&
+      by_nodes == plan_by_nodes_)
+    return *plan_;
+  plan_by_nodes_ = by_nodes;
+  plan_ = by_nodes ? Plan::by_nodes(*this) : Plan::by_count(*this);
+  planned_at_ = now(), planned_changes_ = changes(), planned_starts_ = engine_->starts_;
+  for (const Slot slot : reservations_) {
+    Job &other = annotate(slot);
+    other.reserved_start = plan_->earliest(other, other.reserved_shares);
+    if (other.reserved_start < kNever)
+      plan_->occupy(other, other.reserved_shares, other.reserved_start, other.reserved_start + other.estimate);
+  }
+  return *plan_;
+}
+
+Time View::reserve(Slot slot) {
+  Job &job = engine_->jobs_[slot];
+  if (job.state != State::Waiting) engine_->refuse("reserve for", slot, "it is not waiting");
+  plan(job);
+  if (reserved(slot)) return job.reserved_start;
+  reservations_.push_back(slot);
+  job.reserved_start = plan_->earliest(job, job.reserved_shares);
+  if (job.reserved_start < kNever)
+    plan_->occupy(job, job.reserved_shares, job.reserved_start, job.reserved_start + job.estimate);
+  return job.reserved_start;
+}
+
+void View::unreserve(Slot slot) {
+  if (std::erase(reservations_, slot) > 0) plan_.reset();
+}
+
+bool View::start_beside_reservations(Slot slot, const Shares *nodes, double priority, bool backfilled) {
+  Job &job = engine_->jobs_[slot];
+  plan(job);
+  const bool own = reserved(slot) && job.reserved_start < kNever;
+  const Time reserved_until = job.reserved_start + job.estimate;
+  if (own) plan_->vacate(job, job.reserved_shares, job.reserved_start, reserved_until);
+  Shares shares;
+  bool fits = nodes ? plan_->possible_on(job, *nodes) : plan_->possible_now(job, shares);
+  if (fits) {
+    // A plan by numbers knows that it fits, not where.
+    if (nodes)
+      job.shares = *nodes;
+    else if (plan_by_nodes_)
+      job.shares = shares;
+    else
+      fits = place(slot, job.shares);
+  }
+  fits = fits && has_room(job, job.shares);
+  if (fits) fits = begin(slot, priority, backfilled);
+  if (fits) {
+    plan_->occupy(job, job.shares, now(), now() + job.estimate);
+    planned_starts_ = engine_->starts_;
+    std::erase(reservations_, slot);
+  } else if (own) {
+    plan_->occupy(job, job.reserved_shares, job.reserved_start, reserved_until);
+  }
+  return fits;
 }
 
 }  // namespace schedlab

@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from schedlab.cluster.read import read_cluster as read_cluster
+    from schedlab.engine.build import Native as Native
     from schedlab.engine.check import Offence as Offence
     from schedlab.engine.check import check as check
+    from schedlab.engine.decider import Policy as Policy
+    from schedlab.engine.observer import Observer as Observer
     from schedlab.engine.simulate import simulate as simulate
+    from schedlab.engine.stepper import Stepper as Stepper
     from schedlab.engine.store import read_run as read_run
     from schedlab.model.cluster import Cluster as Cluster
     from schedlab.model.cluster import NodeGroup as NodeGroup
@@ -21,10 +25,12 @@ if TYPE_CHECKING:
     from schedlab.model.errors import DecisionError as DecisionError
     from schedlab.model.errors import InputError as InputError
     from schedlab.model.errors import InvariantError as InvariantError
+    from schedlab.model.errors import PolicyError as PolicyError
     from schedlab.model.errors import SchedlabError as SchedlabError
     from schedlab.model.request import Request as Request
     from schedlab.model.run import Run as Run
     from schedlab.model.workload import JobBatch as JobBatch
+    from schedlab.model.workload import Shape as Shape
     from schedlab.model.workload import Workload as Workload
     from schedlab.workload.read import read_workload as read_workload
 
@@ -35,12 +41,18 @@ _PUBLIC = {
     "InputError": "schedlab.model.errors",
     "InvariantError": "schedlab.model.errors",
     "JobBatch": "schedlab.model.workload",
+    "Native": "schedlab.engine.build",
     "NodeGroup": "schedlab.model.cluster",
+    "Observer": "schedlab.engine.observer",
     "Offence": "schedlab.engine.check",
     "Partition": "schedlab.model.cluster",
+    "Policy": "schedlab.engine.decider",
+    "PolicyError": "schedlab.model.errors",
     "Request": "schedlab.model.request",
     "Run": "schedlab.model.run",
     "SchedlabError": "schedlab.model.errors",
+    "Shape": "schedlab.model.workload",
+    "Stepper": "schedlab.engine.stepper",
     "Workload": "schedlab.model.workload",
     "check": "schedlab.engine.check",
     "read_cluster": "schedlab.cluster.read",

@@ -1,9 +1,10 @@
 """schedlab's native core"""
 
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, overload
 
 import numpy
+import numpy.typing
 from numpy.typing import NDArray
 
 class Job:
@@ -20,6 +21,8 @@ class Job:
     @property
     def eligible(self) -> float: ...
     @property
+    def wait(self) -> float: ...
+    @property
     def limit(self) -> float: ...
     @property
     def estimate(self) -> float: ...
@@ -28,11 +31,15 @@ class Job:
     @property
     def cores(self) -> int: ...
     @property
+    def request(self) -> int: ...
+    @property
     def user(self) -> int: ...
     @property
     def group(self) -> int: ...
     @property
     def queue(self) -> int: ...
+    @property
+    def partition(self) -> int: ...
     @property
     def start(self) -> float:
         """NaN if it has not started"""
@@ -40,10 +47,81 @@ class Job:
     @property
     def estimated_end(self) -> float: ...
     @property
+    def rate(self) -> float:
+        """how fast it works; 1 is as in the workload"""
+
+    @property
+    def shapes(self) -> list[tuple[int, float, float]]:
+        """
+        (cores, limit, estimate) of each shape it may have; the first is the one it was submitted with
+        """
+
+    @property
+    def shape(self) -> int:
+        """which of its shapes it has"""
+
+    @property
+    def malleable(self) -> bool:
+        """whether it may change its shape while it runs"""
+
+    @property
     def nodes(self) -> list[tuple[int, int]]:
         """(node, chunks) of a running job"""
 
+    @overload
+    def __eq__(self, arg: Job, /) -> bool: ...
+    @overload
+    def __eq__(self, arg: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
     def __repr__(self) -> str: ...
+
+class Jobs:
+    """Some jobs: a sequence of them, and their columns as arrays."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int) -> Job: ...
+    def __iter__(self) -> Iterator[Job]: ...
+    @property
+    def head(self) -> Job | None:
+        """the first one; None if there is none"""
+
+    def sorted(self, by: object, reverse: bool = False) -> list[Job]:
+        """
+        The jobs by a column (its name), an array of keys or a function of a job; smallest first.
+        """
+
+    @property
+    def id(self) -> numpy.typing.NDArray[Any]: ...
+    @property
+    def sequence(self) -> numpy.typing.NDArray[Any]: ...
+    @property
+    def submit(self) -> numpy.typing.NDArray[Any]: ...
+    @property
+    def eligible(self) -> numpy.typing.NDArray[Any]: ...
+    @property
+    def wait(self) -> numpy.typing.NDArray[Any]: ...
+    @property
+    def limit(self) -> numpy.typing.NDArray[Any]: ...
+    @property
+    def estimate(self) -> numpy.typing.NDArray[Any]: ...
+    @property
+    def count(self) -> numpy.typing.NDArray[Any]: ...
+    @property
+    def cores(self) -> numpy.typing.NDArray[Any]: ...
+    @property
+    def request(self) -> numpy.typing.NDArray[Any]: ...
+    @property
+    def user(self) -> numpy.typing.NDArray[Any]: ...
+    @property
+    def group(self) -> numpy.typing.NDArray[Any]: ...
+    @property
+    def queue(self) -> numpy.typing.NDArray[Any]: ...
+    @property
+    def partition(self) -> numpy.typing.NDArray[Any]: ...
+    @property
+    def start(self) -> numpy.typing.NDArray[Any]: ...
+    @property
+    def estimated_end(self) -> numpy.typing.NDArray[Any]: ...
 
 class View:
     """What a policy sees, and how it decides. Decisions take effect at once."""
@@ -51,38 +129,154 @@ class View:
     @property
     def now(self) -> float: ...
     @property
-    def waiting(self) -> list[Job]:
+    def queue(self) -> Jobs:
         """waiting jobs in the order in which they became eligible"""
 
     @property
-    def running(self) -> list[Job]:
+    def running(self) -> Jobs:
         """running jobs, soonest estimated end first"""
 
     @property
+    def suspended(self) -> Jobs: ...
+    @property
+    def timeline(self) -> Timeline: ...
+    @property
     def free_cores(self) -> int: ...
     @property
-    def free(self) -> list[int]:
-        """free cores of each node"""
+    def data(self) -> dict[str, Any]:
+        """what observers publish and policies read"""
+
+    @property
+    def cluster(self) -> ClusterView: ...
+    def history(self, user: int, last: int = 100) -> dict[str, numpy.typing.NDArray[Any]]:
+        """
+        The last finished jobs of a user as columns: id, cores, submit, start, end, runtime, limit.
+        """
+
+    def take_moves(self) -> list[tuple[bool, Job, list[tuple[int, int]]]]:
+        """
+        (takes, job, nodes) of each job that took or left nodes since this was last asked; for observers.
+        """
+
+    def jobs_on(self, node: int) -> list[Job]:
+        """The jobs that run there."""
 
     def fits(self, job: Job) -> bool:
-        """Would it start now?"""
+        """Would it start now, reservations aside?"""
 
-    def start(self, job: Job, nodes: Sequence[tuple[int, int]] | None = None) -> bool:
+    def start(
+        self,
+        job: Job,
+        nodes: Sequence[tuple[int, int]] | None = None,
+        shape: int | None = None,
+        priority: float = 0.0,
+        backfilled: bool = False,
+    ) -> bool:
         """
-        Start a waiting job where the placement puts it, or on `nodes` [(node, chunks), …]. False if it does not fit.
+        Start a waiting job where the placement puts it, or on `nodes` [(node, chunks), …]; in one of its shapes. False if it does not fit, or would delay a job that holds a reservation.
         """
 
+    def reserve(self, job: Job) -> float:
+        """
+        Protect a waiting job until it starts or leaves: others that would delay it are not started. Returns when it could start.
+        """
+
+    def unreserve(self, job: Job) -> None: ...
     def reject(self, job: Job) -> None: ...
     def kill(self, job: Job) -> None: ...
-    def requeue(self, job: Job) -> None:
-        """Back to the queue; what it has done is lost."""
+    def requeue(self, job: Job, saved: float = 0.0) -> None:
+        """Back to the queue; so many seconds of its work need not be done again."""
+
+    def suspend(self, job: Job) -> None:
+        """Off its nodes; its work is kept."""
+
+    def resume(self, job: Job, nodes: Sequence[tuple[int, int]] | None = None, cost: float = 0.0) -> bool:
+        """
+        Let a suspended job go on, after `cost` more seconds of work. False if it does not fit.
+        """
+
+    def reshape(self, job: Job, shape: int, nodes: Sequence[tuple[int, int]] | None = None, cost: float = 0.0) -> bool:
+        """
+        Let a running malleable job go on in another of its shapes. False if that does not fit.
+        """
 
     def set_rate(self, job: Job, rate: float) -> None:
         """
         How fast a running job works from now on; 1 is as in the workload, 0 stands still.
         """
 
-    def wake_at(self, time: float) -> None: ...
+    def wake_at(self, time: float) -> None:
+        """Ask for a pass at that time."""
+
+    def close(self, node: int, why: str = "down") -> None:
+        """
+        No new jobs for a node: down, off, booting, maintenance or drained. Jobs that run there go on.
+        """
+
+    def open(self, node: int) -> None: ...
+    def touch(self) -> None:
+        """
+        Something that the engine does not know of has changed: jobs that could not start may do so now.
+        """
+
+class Timeline:
+    """What is free when, as far as estimates tell."""
+
+    def earliest_start(self, what: Job | int, for_: float | None = None) -> float:
+        """
+        When a job, or so many cores, could start; `for_` seconds instead of the job's estimate.
+        """
+
+    def fits(self, what: Job | int, at: float | None = None, for_: float | None = None) -> bool:
+        """
+        Is there room for a job, or so many cores, at that time and for so long?
+        """
+
+class ClusterView:
+    """The nodes, now."""
+
+    @property
+    def nodes(self) -> int: ...
+    @property
+    def free_cores(self) -> int: ...
+    def free_of(self, resource: int) -> numpy.typing.NDArray[Any]:
+        """Free amount of a resource (by its number) on each node."""
+
+    def total_of(self, resource: int) -> numpy.typing.NDArray[Any]: ...
+    @property
+    def free(self) -> numpy.typing.NDArray[Any]:
+        """free cores of each node"""
+
+    @property
+    def total(self) -> numpy.typing.NDArray[Any]:
+        """cores of each node"""
+
+    @property
+    def states(self) -> list[str]:
+        """up, down, off, booting, maintenance or drained, of each node"""
+
+    @property
+    def up(self) -> numpy.typing.NDArray[Any]:
+        """whether each node takes jobs"""
+
+    def describe(self, facts: dict[str, Any]) -> None:
+        """What does not change: names, groups, features, partitions."""
+
+    @property
+    def names(self) -> list[str]:
+        """of the nodes"""
+
+    @property
+    def group(self) -> numpy.typing.NDArray[Any]:
+        """of each node, by its number"""
+
+    @property
+    def features(self) -> list[frozenset[str]]:
+        """of each node"""
+
+    @property
+    def partitions(self) -> dict[str, tuple[str, ...]]:
+        """the groups of each"""
 
 class DecisionError(Exception):
     pass
@@ -90,27 +284,42 @@ class DecisionError(Exception):
 class InvariantError(Exception):
     pass
 
+class NativePolicy:
+    """A built-in policy."""
+
+    def __init__(
+        self,
+        *,
+        backfill: str,
+        order: Sequence[tuple[str, float]] | tuple[object, bool],
+        scan: Sequence[tuple[str, float]] | tuple[object, bool] | None,
+        depth: int,
+        reservations: int,
+        calendar: bool = False,
+    ) -> None: ...
+    def decide(self, view: View) -> None:
+        """What it would do now, done."""
+
 class Simulation:
-    """One run: a machine, a policy and the rules of time."""
+    """One run: a machine, the rules of time, and how jobs are placed."""
 
     def __init__(
         self,
         *,
         resources: Sequence[str],
         groups: Sequence[tuple[int, Sequence[int]]],
-        backfill: str,
-        order: Sequence[tuple[str, float]],
-        scan: Sequence[tuple[str, float]] | None,
-        depth: int,
-        reservations: int,
         placement: str,
         placement_seed: int,
+        place: object | None,
         exclusive: bool,
         estimate: str,
         estimate_factor: float,
+        estimator: object | None,
         pass_per_event: bool,
         kill_at_limit: bool,
         follow_dependencies: bool,
+        calendar: Sequence[tuple[Sequence[int], float, float, Sequence[int]]],
+        keep_history: bool,
         validate: bool,
         repeat_workload: bool,
     ) -> None: ...
@@ -128,16 +337,41 @@ class Simulation:
         Makes the next request known; jobs point to requests by their number. A reason > 0 rejects its jobs.
         """
 
-    def run(
+    @property
+    def view(self) -> View: ...
+    def prepare(
         self,
         *,
+        native: NativePolicy,
         decide: object | None,
+        before: object | None,
+        after: object | None,
+        allows: object | None,
         batches: object,
-        write_jobs: object,
-        write_timeline: object,
+        write: object,
         progress: object | None,
-    ) -> float:
+        watched: bool,
+    ) -> None:
+        """Who decides, who looks on, and where jobs come from and results go."""
+
+    def run(self) -> float:
         """Simulates the whole workload; returns the seconds it took."""
+
+    def advance(self) -> bool:
+        """Goes on to the next pass, step by step; False when it is over."""
+
+    def events(self) -> list[tuple[str, Job | int | None]]:
+        """What is told in this pass."""
+
+    def finish(self) -> None:
+        """
+        Hands over what is left, and the jobs that are still there as they are.
+        """
+
+    def forget(self) -> None: ...
+    @property
+    def last_job(self) -> int:
+        """The id of the job that was last dealt with."""
 
 class NodeNames:
     """Writes allocations as node-set strings."""

@@ -23,7 +23,7 @@ def simulated(decide: Any, *, cores: int = 4, nodes: int = 1, **columns: Any) ->
 
 
 def start_all(view: Any, events: Any) -> None:
-    for job in view.waiting:
+    for job in view.queue:
         view.start(job)
 
 
@@ -41,13 +41,15 @@ def test_a_policy_sees_what_it_may_and_no_runtime() -> None:
 
     def decide(view: Any, events: Any) -> None:
         (kind, job) = events[0]
-        seen.append((view.now, kind, job.id, view.free_cores, view.free, len(view.waiting), len(view.running)))
+        seen.append(
+            (view.now, kind, job.id, view.free_cores, view.cluster.free.tolist(), len(view.queue), len(view.running))
+        )
         if kind == "submitted":
             assert (job.cores, job.limit, job.estimate, job.user, job.state) == (3, 50.0, 50.0, 7, "waiting")
             assert math.isnan(job.start) and not hasattr(job, "runtime") and not hasattr(job, "end")
             assert view.fits(job) and view.start(job)
             assert (job.state, job.start, job.estimated_end, job.nodes) == ("running", 5.0, 55.0, [(0, 2), (1, 1)])
-            assert view.free == [0, 1]
+            assert view.cluster.free.tolist() == [0, 1]
 
     simulated(decide, cores=2, nodes=2, submit=[5], runtime=[20], limit=[50], count=[3], user=[7])
     assert seen == [(5.0, "submitted", 1, 4, [2, 2], 1, 0), (25.0, "completed", 1, 4, [2, 2], 0, 0)]
@@ -55,7 +57,7 @@ def test_a_policy_sees_what_it_may_and_no_runtime() -> None:
 
 def test_nodes_by_hand() -> None:
     def decide(view: Any, events: Any) -> None:
-        for job in view.waiting:
+        for job in view.queue:
             assert view.start(job, nodes=[(2, 1), (0, 2)])
 
     (job,) = simulated(decide, cores=2, nodes=3, submit=[0], runtime=[1], count=[3])
@@ -67,8 +69,8 @@ def test_rates() -> None:
     plan = {4.0: 0.5, 14.0: 0.0, 20.0: 2.0}
 
     def decide(view: Any, events: Any) -> None:
-        if view.waiting:
-            view.start(view.waiting[0])
+        if view.queue:
+            view.start(view.queue[0])
             for time in plan:
                 view.wake_at(time)
         elif view.now in plan:
@@ -80,7 +82,7 @@ def test_rates() -> None:
 
 def test_the_limit_counts_wall_clock_not_work() -> None:
     def decide(view: Any, events: Any) -> None:
-        for job in view.waiting:
+        for job in view.queue:
             view.start(job)
             view.set_rate(job, 0.5)
 
@@ -131,7 +133,7 @@ def again(view: Any, job: Any) -> None:
 def test_impossible_decisions_are_refused(act: Any, message: str) -> None:
     with pytest.raises(sl.DecisionError, match=message):
         simulated(
-            lambda view, events: act(view, view.waiting[0]),
+            lambda view, events: act(view, view.queue[0]),
             cores=2,
             nodes=2,
             id=[8],
@@ -145,7 +147,7 @@ def test_a_job_that_has_left_cannot_be_looked_at_for_ever() -> None:
     kept: list[Any] = []
 
     def decide(view: Any, events: Any) -> None:
-        kept.extend(view.waiting)
+        kept.extend(view.queue)
         start_all(view, events)
         if len(kept) == 2:
             assert kept[0].cores  # its slot serves the second job now
@@ -154,9 +156,57 @@ def test_a_job_that_has_left_cannot_be_looked_at_for_ever() -> None:
         simulated(decide, submit=[0, 10], runtime=[1, 1], count=[1, 1])
 
 
-def test_an_error_in_a_policy_comes_out_as_it_is() -> None:
-    def decide(view: Any, events: Any) -> None:
-        raise ZeroDivisionError("in my policy")
+class Failing(sl.Policy):
+    """Starts the first job and fails on the second."""
 
-    with pytest.raises(ZeroDivisionError, match="in my policy"):
-        simulated(decide, submit=[0], runtime=[1], count=[1])
+    def decide(self, view: Any, events: Any) -> None:
+        for job in view.queue:
+            view.start(job)
+            if job.id == 2:
+                raise ZeroDivisionError("in my policy")
+
+
+@pytest.mark.parametrize("out", [False, True])
+def test_an_error_in_a_policy_names_their_line_and_keeps_what_was_simulated(tmp_path: Path, out: bool) -> None:
+    jobs = sl.Workload.of(submit=[0, 10, 20], runtime=[5, 30, 1], count=[1, 1, 1])
+    with pytest.raises(sl.PolicyError) as caught:
+        sl.simulate(jobs, sl.Cluster.of_cores(4), Failing(), out=tmp_path / "run" if out else None)
+    error = caught.value
+    assert isinstance(error.__cause__, ZeroDivisionError)
+    assert (error.time, error.job) == (10.0, 2)
+    assert "test_decider.py, line" in str(error) and 'raise ZeroDivisionError("in my policy")' in str(error)
+    run = sl.read_run(tmp_path / "run") if out else error.run
+    assert run is not None and "ZeroDivisionError" in run.incomplete
+    assert run.jobs.select("job", "start", "end", "state").rows() == [
+        (1, 0.0, 5.0, "completed"),
+        (2, 10.0, 10.0, "running"),
+    ]
+
+
+def test_two_policies_with_state_do_not_disturb_each_other() -> None:
+    class Alternate(sl.Policy):
+        """Starts every second job it sees, one at a time; the others when nothing else waits."""
+
+        def __init__(self) -> None:
+            self.seen: list[int] = []
+
+        def decide(self, view: Any, events: Any) -> None:
+            self.seen += [job.id for kind, job in events if kind == "submitted"]
+            for job in view.queue:
+                if self.seen.index(job.id) % 2 == 0 or len(view.queue) == 1:
+                    view.start(job)
+
+    jobs = sl.Workload.of(submit=range(40), runtime=[7] * 40, count=[1, 3] * 20)
+    alone = [sl.simulate(jobs, sl.Cluster.of_cores(cores), Alternate()).jobs["start"].to_list() for cores in (4, 5)]
+    inner: list[Any] = []
+
+    class Nested(Alternate):
+        """Runs a whole other simulation in the middle of its own."""
+
+        def decide(self, view: Any, events: Any) -> None:
+            if view.now == 20:
+                inner.append(sl.simulate(jobs, sl.Cluster.of_cores(5), Alternate()).jobs["start"].to_list())
+            super().decide(view, events)
+
+    together = sl.simulate(jobs, sl.Cluster.of_cores(4), Nested()).jobs["start"].to_list()
+    assert (together, inner) == (alone[0], [alone[1]])

@@ -119,8 +119,8 @@ def test_the_documentation_names_everything() -> None:
     text = SEMANTICS.read_text()
     for name in BACKFILLS:
         assert f"**{name}**" in text
-    for name in (*PLACEMENTS, *KEYS, "limit", "exact", "last-two"):
-        assert re.search(rf"`{name}(?:\(seed\)|=[^`]*)?`", text), name
+    for name in (*PLACEMENTS, *KEYS, "limit", "exact", "last-two", "user-mean", "nearest"):
+        assert re.search(rf"`{name}(?:\(seed\)|\(k\)|=[^`]*)?`", text), name
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_estimates_that_do_not_exist(text: str, message: str, hint: str) -> None
 def test_catalogue() -> None:
     entries = catalogue()
     assert {entry.kind for entry in entries} == {"backfill", "order", "placement", "estimate"}
-    assert len({(entry.kind, entry.name) for entry in entries}) == len(entries) == 6 + 15 + 5 + 4
+    assert len({(entry.kind, entry.name) for entry in entries}) == len(entries) == 6 + 15 + 5 + 6
     for entry in entries:
         assert entry.summary
         assert "\n" not in entry.summary

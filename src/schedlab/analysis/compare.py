@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from schedlab.analysis.measure import measure
 from schedlab.analysis.metrics import summarise
 from schedlab.analysis.trim import Trim
+from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 
+if TYPE_CHECKING:
+    from schedlab.model.plugins import Plugin
+
 Unit = Literal["time", "share", "number", "count"]
+Better = Literal["lower", "higher", None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +26,11 @@ class Metric:
     key: str
     label: str
     unit: Unit
-    better: Literal["lower", "higher", None] = "lower"
+    better: Better = "lower"
 
     def of(self, summary: dict[str, Any]) -> float | None:
         value: Any = summary
-        for part in self.key.split("."):
+        for part in self.key.split(".", 1):
             value = value[part]
         return None if value is None else float(value)
 
@@ -64,6 +70,7 @@ class Row:
 class Comparison:
     rows: tuple[Row, ...]
     differences: tuple[str, ...] = ()  # what the runs differ in besides the policy: workload, cluster, estimate …
+    metrics: tuple[Metric, ...] = ()  # besides METRICS: those that somebody else wrote
 
     def values(self, metric: Metric) -> list[float | None]:
         return [metric.of(row.summary) for row in self.rows]
@@ -73,14 +80,23 @@ class Comparison:
         return best(self.values(metric), metric.better)
 
 
-def compare(runs: Sequence[Run], *, tau: float | None = None, trim: Trim | None = None) -> Comparison:
-    """The summaries of `runs`, computed anew if another tau or trimming is asked for."""
+def compare(
+    runs: Sequence[Run], *, tau: float | None = None, trim: Trim | None = None, metrics: Sequence[Plugin] = ()
+) -> Comparison:
+    """The summaries of `runs`, computed anew if another tau or trimming is asked for, and `metrics` of the whole runs.
+
+    What the metrics give is in the summaries under "metrics".
+    """
     labels, differences = _labels(runs), _differences(runs)
-    rows = [
-        Row(label, summary_of(run, tau=tau, trim=trim), {name: values[at] for name, values in differences.items()})
-        for at, (run, label) in enumerate(zip(runs, labels, strict=True))
-    ]
-    return Comparison(tuple(rows), tuple(differences))
+    measured = [measure(run, metrics) for run in runs]
+    columns = {name: _column(name, plugin) for found in measured for name, (_, plugin) in found.items()}
+    rows = []
+    for at, (run, label) in enumerate(zip(runs, labels, strict=True)):
+        summary = summary_of(run, tau=tau, trim=trim)
+        if columns:
+            summary["metrics"] = {name: measured[at].get(name, (None,))[0] for name in columns}
+        rows.append(Row(label, summary, {name: values[at] for name, values in differences.items()}))
+    return Comparison(tuple(rows), tuple(differences), tuple(columns.values()))
 
 
 def summary_of(run: Run, *, tau: float | None = None, trim: Trim | None = None) -> dict[str, Any]:
@@ -91,13 +107,24 @@ def summary_of(run: Run, *, tau: float | None = None, trim: Trim | None = None) 
     return summarise(run.tables, run.cluster.cores, tau=summary["tau"] if tau is None else tau, trim=trim)
 
 
-def best(values: Sequence[float | None], better: Literal["lower", "higher", None]) -> frozenset[int]:
+def best(values: Sequence[float | None], better: Better) -> frozenset[int]:
     """Where the best value is (everywhere, if several share it); nowhere if there is nothing to choose between."""
     known = [value for value in values if value is not None]
     if better is None or len(set(known)) < 2:
         return frozenset()
     target = min(known) if better == "lower" else max(known)
     return frozenset(position for position, value in enumerate(values) if value == target)
+
+
+def _column(name: str, plugin: Plugin) -> Metric:
+    """As the function says itself: `tail_wait.unit = "time"`, `tail_wait.better = "lower"`."""
+    unit: Any = getattr(plugin.target, "unit", "number")
+    better: Any = getattr(plugin.target, "better", None)
+    for what, value, choices in (("unit", unit, get_args(Unit)), ("better", better, get_args(Better))):
+        if value not in choices:
+            hint = f"one of {', '.join(map(str, choices))}"
+            raise InputError(f"its {what} cannot be {value!r}", where=f"metric '{plugin}'", hint=hint)
+    return Metric(f"metrics.{name}", name.replace("_", " "), unit, better)
 
 
 def _labels(runs: Sequence[Run]) -> list[str]:

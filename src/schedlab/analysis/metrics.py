@@ -33,7 +33,11 @@ def summarise(tables: Tables, cores: int, *, tau: float = TAU, trim: Trim | None
     return {
         "jobs": len(state),
         "started": int(chosen.sum()),
-        "states": _counts(state, STATES),
+        "states": {
+            word: count
+            for word, count in _counts(state, STATES).items()
+            if count or word not in ("running", "suspended")
+        },
         "reasons": {word: count for word, count in _counts(reason, REASONS).items() if word and count},
         "tau": tau,
         "trim": None if trim is None else {"warm_up": trim.warm_up, "cool_down": trim.cool_down, "by": trim.by},

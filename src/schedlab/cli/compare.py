@@ -48,6 +48,15 @@ def compare(
     trim_by: Annotated[
         TrimBy, typer.Option(help="Whether --trim is a share of the jobs or of the time of submissions.")
     ] = TrimBy.jobs,
+    metric: Annotated[
+        list[str],
+        typer.Option(
+            "--metric",
+            "-m",
+            metavar="METRIC",
+            help="Another column, computed by a function of the run: [b]mine.py:tail_wait[/b]; once for each.",
+        ),
+    ] = [],  # noqa: B006 - Typer copies it
     tau: Tau = None,
     as_json: Json = False,
 ) -> None:
@@ -61,10 +70,12 @@ def compare(
     from schedlab.analysis.trim import Trim
     from schedlab.cli.output import console, print_json, say
     from schedlab.cli.table import comparison_table, footnote
+    from schedlab.model.plugins import load
 
     share = None if trim is None else Trim.parse(trim, trim_by.value)
+    metrics = [load("metric", text) for text in metric]
     found = open_runs(runs)
-    comparison = compare_runs(found, tau=tau, trim=share)
+    comparison = compare_runs(found, tau=tau, trim=share, metrics=metrics)
     classes = None if by is None else _classes(found, by, tau, share)
     if as_json:
         print_json(_document(found, comparison, classes))
@@ -139,8 +150,8 @@ def _document(runs: Sequence[Run], comparison: Comparison, classes: Sequence[Any
             for at, (run, row) in enumerate(zip(runs, comparison.rows, strict=True))
         ],
         "best": {
-            key: [comparison.rows[at].label for at in sorted(comparison.best(metric))]
-            for key, metric in METRICS.items()
+            metric.key: [comparison.rows[at].label for at in sorted(comparison.best(metric))]
+            for metric in (*METRICS.values(), *comparison.metrics)
             if metric.better
         },
     }

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from schedlab.cli.options import BadRows, Clean, Cleaning, Json, Log, MissingLimit, OnBadRows, Processors, Procs
+from schedlab.cli.options import BadRows, Clean, Cleaning, Json, Log, MissingLimit, OnBadRows, Processors, Procs, Reader
 
 
 def inspect(
@@ -24,6 +24,7 @@ def inspect(
     procs: Procs = Processors.requested,
     missing_limit: MissingLimit = "runtime",
     bad_rows: OnBadRows = BadRows.drop,
+    reader: Reader = None,
     as_json: Json = False,
 ) -> None:
     """Show what is in a log: jobs, time span, offered load, sizes, accuracy of estimates, missing and bad fields.
@@ -36,7 +37,7 @@ def inspect(
     from schedlab.workload.describe import describe
 
     processors = read_cluster(cluster).cores if cluster else None
-    found = describe(log, processors=processors, **reading_options(clean, procs, missing_limit, bad_rows))
+    found = describe(log, processors=processors, **reading_options(clean, procs, missing_limit, bad_rows, reader))
     if as_json:
         print_json(found.to_dict())
         return

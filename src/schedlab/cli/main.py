@@ -12,6 +12,7 @@ from schedlab.cli.check import check
 from schedlab.cli.compare import compare
 from schedlab.cli.export import export
 from schedlab.cli.inspect import inspect
+from schedlab.cli.new import new
 from schedlab.cli.policies import policies
 from schedlab.cli.run import run
 from schedlab.model.errors import SchedlabError
@@ -32,6 +33,7 @@ app.command()(check)
 app.command()(inspect)
 app.command()(policies)
 app.command()(export)
+app.command()(new)
 
 
 def _print_version(wanted: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,7 +12,9 @@ READING = "How the log is read"
 Log = Annotated[
     str,
     typer.Argument(
-        metavar="LOG", help="A log in the Standard Workload Format: .swf, .swf.gz or .swf.zst.", show_default=False
+        metavar="LOG",
+        help="A log in the Standard Workload Format: .swf, .swf.gz or .swf.zst; another format with --reader.",
+        show_default=False,
     ),
 ]
 
@@ -64,6 +66,15 @@ OnBadRows = Annotated[
         rich_help_panel=READING,
     ),
 ]
+Reader = Annotated[
+    str | None,
+    typer.Option(
+        metavar="READER",
+        help="A function that reads a log of another format: [b]mine.py:read_xyz[/b]. "
+        "The options above are then without meaning.",
+        rich_help_panel=READING,
+    ),
+]
 Tau = Annotated[
     float | None,
     typer.Option(
@@ -75,9 +86,16 @@ Tau = Annotated[
 Json = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON document instead of tables.")]
 
 
-def reading_options(clean: str, procs: str, missing_limit: str, bad_rows: str) -> dict[str, str | float]:
-    """As `read_workload` takes them."""
+def reading_options(
+    clean: str, procs: str, missing_limit: str, bad_rows: str, reader: str | None = None
+) -> dict[str, Any]:
+    """As `read_workload` takes them. A reader is loaded here, where its mistakes cost no time."""
     from schedlab.model.units import parse_duration
 
     limit = missing_limit if missing_limit == "runtime" else parse_duration(missing_limit, where="--missing-limit")
-    return {"clean": str(clean), "procs": str(procs), "missing_limit": limit, "bad_rows": str(bad_rows)}
+    found = {"clean": str(clean), "procs": str(procs), "missing_limit": limit, "bad_rows": str(bad_rows)}
+    if reader in (None, "swf"):
+        return found | {"reader": reader}
+    from schedlab.model.plugins import load
+
+    return found | {"reader": load("reader", reader)}

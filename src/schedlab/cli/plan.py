@@ -10,6 +10,7 @@ from schedlab.model.errors import InputError, InputErrors
 
 if TYPE_CHECKING:
     from schedlab.model.cluster import Cluster
+    from schedlab.model.plugins import Plugin
     from schedlab.model.workload import Workload
     from schedlab.policy.spec import PolicySpec
 
@@ -32,6 +33,14 @@ def parse_policies(texts: Sequence[str]) -> list[PolicySpec]:
         found.append(policy)
     _raise(errors)
     return found
+
+
+def load_observers(texts: Sequence[str]) -> list[Plugin]:
+    if not texts:
+        return []
+    from schedlab.model.plugins import load
+
+    return [load("observer", text) for text in texts]
 
 
 def run_folders(out: Path | None, policies: Sequence[PolicySpec], force: bool) -> list[Path | None]:

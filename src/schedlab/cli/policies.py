@@ -1,29 +1,39 @@
-"""`schedlab policies`: what a policy can be made of."""
+"""`schedlab policies`: what a policy can be made of, and what installed packages add."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from schedlab.cli.options import Json
 
+if TYPE_CHECKING:
+    from schedlab.policy.catalogue import Entry
+
 HEADINGS = {
+    "policy": ("Policy", "a whole scheduler: the option --policy"),
     "backfill": ("Backfill", "which waiting jobs may start: the first word of a policy"),
     "order": ("Order", "who comes first: order=… and scan=…; alone, sjf means none:order=sjf"),
     "placement": ("Placement", "which nodes a job gets: place=…"),
     "estimate": ("Estimate", "how long the scheduler believes a job will run: the option --estimate"),
+    "observer": ("Observer", "who watches: the option --observe of run"),
+    "metric": ("Metric", "what is computed of a run: the option --metric of compare"),
+    "reader": ("Reader", "other formats of logs: the option --reader"),
 }
 
 
 def policies(as_json: Json = False) -> None:
-    """List every backfill, order, placement and estimate, with their parameters.
+    """List every backfill, order, placement and estimate, with their parameters, and what installed packages add.
 
     A policy is one backfill with keys, or an order alone: [b]easy[/b], [b]easy:scan=sjf[/b],
-    [b]conservative:order=saf,place=best-fit[/b], [b]ljf[/b].
+    [b]conservative:order=saf,place=best-fit[/b], [b]ljf[/b]; or a class in a file: [b]mine.py:Name[/b].
     """
     from schedlab.cli.output import console, print_json
-    from schedlab.policy.catalogue import catalogue
+    from schedlab.policy.catalogue import catalogue, registered_entries
 
-    entries = catalogue()
+    registered = registered_entries()
+    entries = [*catalogue(), *registered]
     if as_json:
         print_json([asdict(entry) for entry in entries])
         return
@@ -33,18 +43,29 @@ def policies(as_json: Json = False) -> None:
         soft_wrap=True,
     )
     for kind, (heading, meaning) in HEADINGS.items():
-        chosen = [entry for entry in entries if entry.kind == kind]
-        details = [
-            entry.formula or (", ".join(k.name for k in entry.parameters) if kind == "backfill" else "")
-            for entry in chosen
+        rows = [
+            (entry.name, entry.summary, _detail(entry), *([_from(entry)] if registered else []))
+            for entry in entries
+            if entry.kind == kind
         ]
-        _section(heading, meaning, [(e.name, e.summary, detail) for e, detail in zip(chosen, details, strict=True)])
+        if rows:
+            _section(heading, meaning, rows)
     keys = {key.name: key for entry in entries if entry.kind == "backfill" for key in entry.parameters}
-    rows = [(f"{key.name}=", key.meaning, f"default: {key.default}") for key in keys.values()]
-    _section("Keys", "what the keys of a backfill mean", rows)
+    meanings = [(f"{key.name}=", key.meaning, f"default: {key.default}") for key in keys.values()]
+    _section("Keys", "what the keys of a backfill mean", meanings)
 
 
-def _section(heading: str, meaning: str, rows: list[tuple[str, str, str]]) -> None:
+def _detail(entry: Entry) -> str:
+    keys = ", ".join(key.name for key in entry.parameters) if entry.kind == "backfill" else ""
+    return entry.formula or entry.code or keys
+
+
+def _from(entry: Entry) -> str:
+    return f"from {entry.source}" if entry.code else entry.source
+
+
+def _section(heading: str, meaning: str, rows: Sequence[tuple[str, ...]]) -> None:
+    """A table: name, summary, detail, and where it comes from if something comes from a package."""
     from rich.table import Table
     from rich.text import Text
 
@@ -54,6 +75,8 @@ def _section(heading: str, meaning: str, rows: list[tuple[str, str, str]]) -> No
     table.add_column(style="cyan", no_wrap=True)
     table.add_column()
     table.add_column(style="dim")
+    if len(rows[0]) == 4:
+        table.add_column(style="green", no_wrap=True)
     for row in rows:
         table.add_row(*(Text(cell) for cell in ("  " + row[0], *row[1:])))
     console().print(Text.assemble("\n", (heading, "bold"), f"  {meaning}"), soft_wrap=True)

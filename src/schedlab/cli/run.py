@@ -20,6 +20,7 @@ from schedlab.cli.options import (
     OnBadRows,
     Processors,
     Procs,
+    Reader,
     Tau,
     reading_options,
 )
@@ -28,6 +29,7 @@ from schedlab.model.errors import SchedlabError
 
 if TYPE_CHECKING:
     from schedlab.model.cluster import Cluster
+    from schedlab.model.plugins import Plugin
     from schedlab.model.workload import Workload
     from schedlab.policy.spec import PolicySpec
 
@@ -69,10 +71,18 @@ def run(
             "--policy",
             "-p",
             metavar="POLICY",
-            help="A scheduler, such as [b]easy[/b], [b]fcfs[/b] or [b]conservative:order=saf,place=best-fit[/b]; "
-            "once for each. [b]schedlab policies[/b] lists what there is.",
+            help="A scheduler, such as [b]easy[/b], [b]fcfs[/b], [b]conservative:order=saf,place=best-fit[/b] or "
+            "your own [b]mine.py:Name[/b]; once for each. [b]schedlab policies[/b] lists what there is.",
         ),
     ] = ["easy"],  # noqa: B006 - Typer copies it
+    observe: Annotated[
+        list[str],
+        typer.Option(
+            "--observe",
+            metavar="OBSERVER",
+            help="A class that watches the simulation: [b]mine.py:Thermometer[/b]; once for each.",
+        ),
+    ] = [],  # noqa: B006
     out: Annotated[
         Path | None,
         typer.Option(
@@ -95,9 +105,9 @@ def run(
     estimate: Annotated[
         str,
         typer.Option(
-            metavar="limit|limit*F|exact|last-two",
+            metavar="limit|limit*F|exact|last-two|user-mean|nearest(K)|FILE.py:NAME",
             help="How long the scheduler believes a job will run: its requested time, F times that, its true run "
-            "time, or the mean of the user's last two jobs.",
+            "time, what earlier jobs suggest, or what your own class says.",
             rich_help_panel=RULES,
         ),
     ] = "limit",
@@ -125,15 +135,18 @@ def run(
     procs: Procs = Processors.requested,
     missing_limit: MissingLimit = "runtime",
     bad_rows: OnBadRows = BadRows.fail,
+    reader: Reader = None,
 ) -> None:
     """Replay a log on a cluster under one or more schedulers, and compare what happens.
 
     [b]schedlab run KTH-SP2.swf.gz --policy easy --policy fcfs --out results[/b]
 
     [b]schedlab run HPC2N.swf.gz -c 120x2 -p easy:order=sjf,place=best-fit -p conservative -o results[/b]
+
+    [b]schedlab run KTH-SP2.swf.gz --policy mine.py:SmallestThatFits --policy easy[/b]
     """
     from schedlab.cli.output import print_json
-    from schedlab.cli.plan import parse_policies, run_folders
+    from schedlab.cli.plan import load_observers, parse_policies, run_folders
     from schedlab.cluster.read import read_cluster
     from schedlab.policy.estimates import parse_estimate
 
@@ -142,11 +155,13 @@ def run(
     folders = run_folders(out, policies, force)
     machine = read_cluster(cluster) if cluster else None
     parse_estimate(estimate)
-    reading = reading_options(clean, procs, missing_limit, bad_rows)
+    observers = load_observers(observe)
+    reading = reading_options(clean, procs, missing_limit, bad_rows, reader)
 
     workload, machine, machine_from = _read(log, machine, reading, quiet)
     rules = {"estimate": estimate, "overrun": str(overrun), "passes": str(passes), "dependencies": str(dependencies)}
-    results = _simulate(workload, machine, policies, folders, quiet, tau, validate=validate, force=force, **rules)
+    options = {**rules, "validate": validate, "force": force}
+    results = _simulate(workload, machine, policies, folders, observers, quiet, tau, **options)
     if as_json:
         print_json(_document(workload, machine, rules, results))
     elif not quiet:
@@ -188,6 +203,7 @@ def _simulate(
     cluster: Cluster,
     policies: Sequence[PolicySpec],
     folders: Sequence[Path | None],
+    observers: Sequence[Plugin],
     quiet: bool,
     tau: float | None,
     **options: Any,
@@ -201,6 +217,8 @@ def _simulate(
         try:
             with SimulationBar(policy.text, workload.report.kept, workload.origin) as bar:
                 progress = bar if watched(quiet) else None
+                if observers:  # new ones for each policy
+                    options["observers"] = [observer.make() for observer in observers]
                 run = simulate(workload, cluster, policy, out=folder, progress=progress, **options)
         except KeyboardInterrupt:
             raise InterruptedError(f"nothing was written for {policy}; {_finished(results)}") from None

@@ -42,9 +42,9 @@ def _with_columns(comparison: Comparison, keys: Sequence[str]) -> Table:
     for name in comparison.differences:
         table.add_column(Text(name), vertical="bottom")
         cells.append([Text(row.differences[name]) for row in comparison.rows])
-    for metric in METRICS.values():
+    for metric in (*METRICS.values(), *comparison.metrics):
         values = comparison.values(metric)
-        if len(set(values)) < 2 if _is_state(metric) else metric.key not in keys:
+        if len(set(values)) < 2 if _is_state(metric) else metric.key not in keys and metric not in comparison.metrics:
             continue
         unit, texts = column(values, metric.unit)
         table.add_column(_heading(metric.label, unit), justify="right", no_wrap=True)

@@ -1,20 +1,32 @@
 """The one protocol of deciders: `decide(view, events)`, for native policies, Python and other processes alike.
 
-A view is what the policy may know (never a runtime) and how it acts: `view.start(job)`, `view.reject(job)`,
+A view is what the policy may know (never a runtime) and how it acts: `view.start(job)`, `view.reserve(job)`,
 `view.wake_at(time)`, … A decision takes effect at once; an impossible one raises `DecisionError`, which names the job,
-the time and why. An event is a pair (kind, job), kind one of submitted, completed, cancelled, corrected, woken.
+the time and why. An event is a pair: (kind, job) with kind one of submitted, completed, cancelled, corrected, requeued
+or point; (kind, node) with closed or opened; or ("woken", None).
 """
 
 from __future__ import annotations
 
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from schedlab._core import Job, View
 
-Event: TypeAlias = tuple[str, Job | None]
+Event: TypeAlias = tuple[str, Job | int | None]
 
 
+@runtime_checkable
 class Decider(Protocol):
     """Whoever decides. Asked once per instant (or event, see `passes`) at which something happened."""
 
     def decide(self, view: View, events: list[Event]) -> None: ...
+
+
+class Policy:
+    """What a policy of yours derives from. `placement` says where jobs go that you start without naming nodes."""
+
+    placement = "first-fit"
+    exclusive = False  # whether every job gets whole nodes
+
+    def decide(self, view: View, events: list[Event]) -> None:
+        raise NotImplementedError(f"{type(self).__name__} has to define decide(self, view, events)")

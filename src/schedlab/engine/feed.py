@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from schedlab import _core
+from schedlab.engine.build import Chosen, computed_ahead
 from schedlab.model.cluster import Cluster
+from schedlab.model.errors import DecisionError
 from schedlab.model.request import Request
 from schedlab.model.states import REASONS
 from schedlab.model.workload import JOB_COLUMNS, JobBatch, Workload
+
+if TYPE_CHECKING:
+    from schedlab.engine.simulate import Options
 
 
 class Feed:
@@ -21,8 +26,18 @@ class Feed:
     With `keep` it remembers the batches, so that results need not repeat what they say.
     """
 
-    def __init__(self, workload: Workload, cluster: Cluster, simulation: _core.Simulation, *, keep: bool) -> None:
+    def __init__(
+        self,
+        workload: Workload,
+        cluster: Cluster,
+        simulation: _core.Simulation,
+        choice: Chosen,
+        options: Options,
+        *,
+        keep: bool,
+    ) -> None:
         self._workload, self._cluster, self._simulation = workload, cluster, simulation
+        self._choice, self._options = choice, options
         self._known = 0
         self._names: dict[int, str] = {}
         self._kept: list[JobBatch] | None = [] if keep else None
@@ -36,7 +51,17 @@ class Feed:
                 self._names.update(zip(batch.id.tolist(), batch.names, strict=True))
             if self._kept is not None:
                 self._kept.append(batch)
-            yield batch.columns()
+            yield batch.columns() | self._keys(batch) | (batch.shapes.columns() if batch.shapes is not None else {})
+
+    def _keys(self, batch: JobBatch) -> dict[str, NDArray[np.float64]]:
+        """The places in the queue of these jobs, from orders in Python that need no more than their columns."""
+        spec = self._choice.spec
+        wanted = (("order", spec.order, self._choice.order), ("scan", spec.scan, self._choice.scan))
+        functions = {name: function for name, order, function in wanted if computed_ahead(order, self._choice)}
+        if not functions:
+            return {}
+        jobs = BatchJobs(batch, self._workload.requests, self._choice, self._options)
+        return {name: _as_keys(function(jobs), len(batch)) for name, function in functions.items()}
 
     def complete(self, results: dict[str, Any]) -> Mapping[str, Any]:
         """The batch of results with all that is known of its jobs."""
@@ -83,6 +108,32 @@ class Feed:
         inside = {name for partition in wanted for name in partition.groups} or {g.name for g in cluster.groups}
         groups = [group.name in inside and request.features <= group.features for group in cluster.groups]
         return groups, "" if any(groups) else "no node has the features"
+
+
+class BatchJobs:
+    """Jobs that are yet to come, with the columns that an order may ask for."""
+
+    def __init__(self, batch: JobBatch, requests: list[Request], choice: Chosen, options: Options) -> None:
+        self._batch = batch
+        self.id, self.submit, self.eligible, self.limit = batch.id, batch.submit, batch.submit, batch.limit
+        self.count, self.request, self.user, self.group = batch.count, batch.request, batch.user, batch.group
+        self.queue, self.partition = batch.queue, batch.partition
+        self.cores = batch.count * np.array([request.chunk.get("cores", 0) for request in requests])[batch.request]
+        if choice.estimate.kind == "exact":
+            estimate = np.minimum(batch.runtime, batch.limit) if options.overrun == "kill" else batch.runtime
+        else:
+            estimate = choice.estimate.factor * batch.limit
+        self.estimate = np.where(estimate > 0, estimate, 1.0)
+
+    def __len__(self) -> int:
+        return len(self._batch)
+
+
+def _as_keys(answer: Any, jobs: int) -> NDArray[np.float64]:
+    keys = np.ascontiguousarray(answer, np.float64)
+    if keys.shape != (jobs,):
+        raise DecisionError(f"an order has to return one key for each job, {jobs} in all, not {keys.shape}")
+    return np.where(np.isnan(keys), np.inf, keys)
 
 
 class _Joined(Mapping[str, Any]):

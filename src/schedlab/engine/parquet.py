@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from schedlab.engine.folder import OutputFolder, explained
+from schedlab.engine.tables import NODES_SCHEMA, PIECES_SCHEMA
 from schedlab.model.states import REASONS, STATES
 
 if TYPE_CHECKING:
@@ -94,27 +95,53 @@ class FolderTables:
                 yield {name: batch.column(name).to_numpy() for name in names}
 
     def jobs(self) -> pl.DataFrame:
-        return in_workload_order(pq.read_table(self.folder / "jobs.parquet"))
+        observed = self.folder / "observed.parquet"
+        return in_workload_order(
+            pq.read_table(self.folder / "jobs.parquet"), pq.read_table(observed) if observed.is_file() else None
+        )
 
     def timeline(self) -> pl.DataFrame:
         import polars as pl
 
         return pl.read_parquet(self.folder / "timeline.parquet")
 
+    def pieces(self) -> pl.DataFrame:
+        return self._rare("pieces.parquet", PIECES_SCHEMA)
+
+    def nodes(self) -> pl.DataFrame:
+        return self._rare("nodes.parquet", NODES_SCHEMA)
+
+    def _rare(self, name: str, schema: pa.Schema) -> pl.DataFrame:
+        """A table that most runs do without."""
+        path = self.folder / name
+        return as_frame(pq.read_table(path) if path.is_file() else schema.empty_table())
+
     def save(self, config: dict[str, Any], path: Path, force: bool) -> None:
         """Copy the run."""
         with explained(path), OutputFolder(path, force) as output:
-            for name in ("jobs.parquet", "timeline.parquet", "run.json"):
+            for name in (*config["files"], "run.json"):
                 (output.partial / name).write_bytes((self.folder / name).read_bytes())
             output.commit()
 
 
-def in_workload_order(table: pa.Table) -> pl.DataFrame:
+def as_frame(table: pa.Table) -> pl.DataFrame:
+    """With words as plain strings."""
+    import polars as pl
+
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)
+    return frame.with_columns(pl.col(pl.Categorical).cast(pl.String))
+
+
+def in_workload_order(table: pa.Table, observed: pa.Table | None = None) -> pl.DataFrame:
+    """The jobs, and what observers said of them."""
     import polars as pl
 
     jobs = pl.from_arrow(table)
     assert isinstance(jobs, pl.DataFrame)
     kinds = {"state": pl.Enum(STATES), "reason": pl.Enum(REASONS[1:])}
+    if observed is not None:
+        jobs = jobs.join(as_frame(observed), on="sequence", how="left")
     return jobs.sort("sequence").with_columns(pl.col(name).cast(pl.String).cast(kind) for name, kind in kinds.items())
 
 

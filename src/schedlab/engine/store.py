@@ -1,6 +1,7 @@
 """Runs on disk and in memory: what takes the engine's results, and what reads them again.
 
-A run folder holds jobs.parquet, timeline.parquet and, written last, run.json. Results stream out while the simulation
+A run folder holds jobs.parquet, timeline.parquet, where there is something to tell pieces.parquet, nodes.parquet and
+observed.parquet, and, written last, run.json. Results stream out while the simulation
 goes on: memory does not grow with the number of jobs.
 """
 
@@ -21,8 +22,8 @@ from numpy.typing import NDArray
 
 from schedlab.analysis.metrics import TAU, summarise
 from schedlab.engine.folder import OutputFolder, explained, holds_run
-from schedlab.engine.parquet import FolderTables, TableFile, in_workload_order
-from schedlab.engine.tables import TIMELINE_SCHEMA, Batch, JobTables, timeline_table
+from schedlab.engine.parquet import FolderTables, TableFile, as_frame, in_workload_order
+from schedlab.engine.tables import NODES_SCHEMA, PIECES_SCHEMA, TIMELINE_SCHEMA, Batch, JobTables, timeline_table
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request
@@ -71,6 +72,16 @@ class RunWriter:
     def write_timeline(self, batch: Batch) -> None:
         self._write("timeline.parquet", timeline_table(batch))
 
+    def write_pieces(self, batch: Batch) -> None:
+        self._write("pieces.parquet", JobTables(self._cluster).pieces_table(batch))
+
+    def write_nodes(self, batch: Batch) -> None:
+        self._write("nodes.parquet", JobTables(self._cluster).nodes_table(batch))
+
+    def write_observed(self, table: pa.Table) -> None:
+        """What observers say of each job: `sequence`, and a column for each of their values."""
+        self._write("observed.parquet", table)
+
     def finish(self, config: dict[str, Any]) -> Run:
         """Complete the run. `config` has policy, options, workload, requests, and what else run.json should say."""
         if "jobs.parquet" not in self._files:
@@ -78,11 +89,12 @@ class RunWriter:
         if "timeline.parquet" not in self._files:
             self._write("timeline.parquet", TIMELINE_SCHEMA.empty_table())
         with explained(self.path):
+            names = sorted(self._files)
             while self._files:
                 self._files.popitem()[1].close()
             partial = self._folder.partial
             full = run_json(config, self._cluster, FolderTables(partial))
-            full["files"] = {name: _sha256(partial / name) for name in ("jobs.parquet", "timeline.parquet")}
+            full["files"] = {name: _sha256(partial / name) for name in names}
             text = json.dumps(full, indent=2, ensure_ascii=False, allow_nan=False)
             (partial / "run.json").write_text(text + "\n", encoding="utf-8")
             self._folder.commit()
@@ -115,6 +127,15 @@ class MemoryWriter:
     def write_timeline(self, batch: Batch) -> None:
         self._tables.time_batches.append(batch)
 
+    def write_pieces(self, batch: Batch) -> None:
+        self._tables.piece_batches.append(batch)
+
+    def write_nodes(self, batch: Batch) -> None:
+        self._tables.node_batches.append(batch)
+
+    def write_observed(self, table: pa.Table) -> None:
+        self._tables.observed = table
+
     def finish(self, config: dict[str, Any]) -> Run:
         return Run(lambda: run_json(config, self._tables.cluster, self._tables), self._tables)
 
@@ -126,6 +147,9 @@ class MemoryTables:
         self.cluster, self.dependencies = cluster, dependencies
         self.job_batches: list[Batch] = []
         self.time_batches: list[Batch] = []
+        self.piece_batches: list[Batch] = []
+        self.node_batches: list[Batch] = []
+        self.observed: pa.Table | None = None
 
     def column(self, name: str) -> NDArray[Any]:
         key = "id" if name == "job" else name
@@ -139,7 +163,15 @@ class MemoryTables:
         named = bool(self.job_batches) and "name" in self.job_batches[0]
         tables = JobTables(self.cluster, names=named, dependencies=self.dependencies)
         whole = pa.concat_tables([tables.schema.empty_table(), *map(tables.table, self.job_batches)])
-        return in_workload_order(whole)
+        return in_workload_order(whole, self.observed)
+
+    def pieces(self) -> pl.DataFrame:
+        made = map(JobTables(self.cluster).pieces_table, self.piece_batches)
+        return as_frame(pa.concat_tables([PIECES_SCHEMA.empty_table(), *made]))
+
+    def nodes(self) -> pl.DataFrame:
+        made = map(JobTables(self.cluster).nodes_table, self.node_batches)
+        return as_frame(pa.concat_tables([NODES_SCHEMA.empty_table(), *made]))
 
     def timeline(self) -> pl.DataFrame:
         import polars as pl
@@ -153,6 +185,12 @@ class MemoryTables:
                 writer.write_jobs(batch)
             for batch in self.time_batches:
                 writer.write_timeline(batch)
+            for batch in self.piece_batches:
+                writer.write_pieces(batch)
+            for batch in self.node_batches:
+                writer.write_nodes(batch)
+            if self.observed is not None:
+                writer.write_observed(self.observed)
             writer.finish(config)
 
 
@@ -185,7 +223,7 @@ def run_json(config: dict[str, Any], cluster: Cluster, tables: Tables) -> dict[s
         "cluster": cluster.to_dict(),
         "workload": given.pop("workload"),
         "requests": requests,
-        "summary": summarise(tables, cluster.cores, tau=options.get("tau", TAU)),
+        "summary": summarise(tables, cluster.cores, tau=options.get("tau", TAU)) | given.pop("observed", {}),
         "environment": {
             "python": platform.python_version(),
             "numpy": np.__version__,

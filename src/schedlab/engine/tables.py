@@ -1,4 +1,4 @@
-"""The engine's batches of arrays as Arrow tables: the schema of jobs.parquet and timeline.parquet."""
+"""The engine's batches of arrays as Arrow tables: the schemas of the files of a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from schedlab._core import NodeNames
 from schedlab.model.cluster import Cluster
-from schedlab.model.states import REASONS, STATES
+from schedlab.model.states import NODE_STATES, PIECE_ENDS, REASONS, STATES
 
 Batch = Mapping[str, Any]  # column name -> array
 
@@ -58,6 +58,31 @@ TIMELINE_SCHEMA = pa.schema(
     ]
 )
 
+# Stretches of the lives of jobs that did not simply run from start to end.
+PIECES_SCHEMA = pa.schema(
+    [
+        pa.field("job", pa.int64(), nullable=False),
+        pa.field("sequence", pa.int64(), nullable=False),
+        pa.field("begin", pa.float64(), nullable=False),
+        pa.field("end", pa.float64(), nullable=False),
+        pa.field("how", STATE, nullable=False),  # it ended
+        pa.field("cores", pa.int64(), nullable=False),
+        pa.field("count", pa.int64(), nullable=False),
+        pa.field("request", pa.int32(), nullable=False),
+        pa.field("work", pa.float64(), nullable=False),  # seconds that were left to do at the beginning
+        pa.field("rate", pa.float64(), nullable=False),
+        pa.field("nodes", pa.string()),
+    ]
+)
+
+NODES_SCHEMA = pa.schema(
+    [
+        pa.field("time", pa.float64(), nullable=False),
+        pa.field("node", pa.string(), nullable=False),
+        pa.field("state", STATE, nullable=False),  # from then on
+    ]
+)
+
 
 class JobTables:
     """Makes one Arrow table of each batch of jobs."""
@@ -65,10 +90,22 @@ class JobTables:
     def __init__(self, cluster: Cluster, *, names: bool = False, dependencies: bool = False) -> None:
         left_out = ([] if names else ["name"]) + ([] if dependencies else ["after", "think"])
         self.schema = pa.schema([field for name, field in _JOBS.items() if name not in left_out])
-        self._node_names = None if cluster.pool else NodeNames(cluster.node_names())
+        self._names = cluster.node_names()
+        self._node_names = None if cluster.pool else NodeNames(self._names)
 
     def table(self, batch: Batch) -> pa.Table:
-        return pa.Table.from_arrays([self._array(field, batch) for field in self.schema], schema=self.schema)
+        return self._table(batch, self.schema)
+
+    def pieces_table(self, batch: Batch) -> pa.Table:
+        return self._table(batch, PIECES_SCHEMA)
+
+    def nodes_table(self, batch: Batch) -> pa.Table:
+        names = pa.array([self._names[node] for node in batch["node"].tolist()], pa.string())
+        states = _words(batch["mode"], NODE_STATES)
+        return pa.Table.from_arrays([pa.array(batch["time"]), names, states], schema=NODES_SCHEMA)
+
+    def _table(self, batch: Batch, schema: pa.Schema) -> pa.Table:
+        return pa.Table.from_arrays([self._array(field, batch) for field in schema], schema=schema)
 
     def _array(self, field: pa.Field, batch: Batch) -> pa.Array:
         match field.name:
@@ -77,7 +114,9 @@ class JobTables:
             case "name":
                 return pa.array(batch["name"], pa.string())
             case "state":
-                return pa.DictionaryArray.from_arrays(pa.array(batch["state"], pa.int8()), pa.array(STATES))
+                return _words(batch["state"], STATES)
+            case "how":
+                return _words(batch["how"], PIECE_ENDS)
             case "reason":
                 codes = batch["reason"].astype(np.int8) - np.int8(1)
                 return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(REASONS[1:]))
@@ -101,6 +140,10 @@ class JobTables:
 
 def timeline_table(batch: Batch) -> pa.Table:
     return pa.Table.from_arrays([pa.array(batch[f.name], f.type) for f in TIMELINE_SCHEMA], schema=TIMELINE_SCHEMA)
+
+
+def _words(codes: NDArray[np.uint8], words: tuple[str, ...]) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), pa.array(words))
 
 
 def _unknown(values: NDArray[Any]) -> NDArray[np.bool_] | None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from schedlab.model.run import Run
 
 
 class SchedlabError(Exception):
     """Base of all errors that schedlab raises on purpose."""
 
     exit_code = 1
+    run: Run | None = None  # what had been simulated when it happened
 
 
 class InputError(SchedlabError):
@@ -36,6 +41,17 @@ class InputErrors(InputError):
 
 class DecisionError(SchedlabError):
     """A decider asked for something impossible; names the job, the time and why."""
+
+
+class PolicyError(SchedlabError):
+    """A policy, order, placement, estimator or observer in Python failed: says on which line, when and with what job.
+
+    The error that it raised is the cause; `run` is what had been simulated until then.
+    """
+
+    def __init__(self, message: str, *, time: float, job: int) -> None:
+        super().__init__(message)
+        self.time, self.job = time, job
 
 
 class InvariantError(SchedlabError):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Tables(Protocol):
-    """The two tables of a run, on disk or in memory, readable a column at a time to keep memory small."""
+    """The tables of a run, on disk or in memory, readable a column at a time to keep memory small."""
 
     def column(self, name: str) -> NDArray[Any]:
         """One column of the jobs, in the order in which they left; a fresh array that the caller may overwrite.
@@ -34,6 +34,10 @@ class Tables(Protocol):
     def jobs(self) -> pl.DataFrame: ...
 
     def timeline(self) -> pl.DataFrame: ...
+
+    def pieces(self) -> pl.DataFrame: ...
+
+    def nodes(self) -> pl.DataFrame: ...
 
     def save(self, config: dict[str, Any], path: Path, force: bool) -> None: ...
 
@@ -88,8 +92,23 @@ class Run:
         """Jobs and cores, running and queued, from each moment at which they changed."""
         return self.tables.timeline()
 
+    @cached_property
+    def pieces(self) -> pl.DataFrame:
+        """The stretches of jobs that did not simply run from start to end; empty where all did."""
+        return self.tables.pieces()
+
+    @cached_property
+    def nodes(self) -> pl.DataFrame:
+        """When nodes failed, slept, came back; empty where all were there all the time."""
+        return self.tables.nodes()
+
+    @property
+    def incomplete(self) -> str:
+        """Why it ended before its time; empty if it did not."""
+        return str(self.config.get("incomplete", ""))
+
     def save(self, path: str | Path, force: bool = False) -> Path:
-        """Write the run as a folder (run.json, jobs.parquet, timeline.parquet); `force` replaces a run there."""
+        """Write the run as a folder (run.json and its tables); `force` replaces a run there."""
         target = Path(path)
         self.tables.save(self.config, target, force)
         return target

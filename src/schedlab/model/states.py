@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-STATES = ("completed", "killed", "cancelled", "rejected", "held", "waiting")
+STATES = ("completed", "killed", "cancelled", "rejected", "held", "waiting", "running", "suspended")
 
 REASONS = (
     "",
@@ -12,3 +12,7 @@ REASONS = (
     "rejected by the policy",
     "no node has the features",
 )
+
+# How a stretch of a job's life ended, and what a node can be.
+PIECE_ENDS = ("completed", "killed", "requeued", "suspended", "reshaped", "slowed", "unfinished")
+NODE_STATES = ("up", "down", "off", "booting", "maintenance", "drained")

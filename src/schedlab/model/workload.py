@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cached_property
@@ -39,6 +39,71 @@ JOB_COLUMNS: dict[str, tuple[Any, Any]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Shapes:
+    """The other shapes that jobs of a batch may have: those of job i are from `end[i - 1]` to `end[i]`.
+
+    A job's own columns are its first shape. `malleable` jobs may change while they run, every `interval` seconds (0: at
+    any time).
+    """
+
+    end: NDArray[np.int64]
+    count: NDArray[np.int64]
+    request: NDArray[np.int32]
+    runtime: NDArray[np.float64]
+    limit: NDArray[np.float64]
+    malleable: NDArray[np.uint8]
+    interval: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls,
+        shapes: Sequence[Sequence[Shape]],
+        malleable: Sequence[bool] | None = None,
+        interval: Sequence[float] | None = None,
+    ) -> Shapes:
+        """From a list of shapes for each job."""
+        flat = [shape for some in shapes for shape in some]
+        return cls(
+            end=np.cumsum([len(some) for some in shapes], dtype=np.int64),
+            count=np.array([shape.count for shape in flat], np.int64),
+            request=np.array([shape.request for shape in flat], np.int32),
+            runtime=np.array([shape.runtime for shape in flat], np.float64),
+            limit=np.array([shape.runtime if shape.limit is None else shape.limit for shape in flat], np.float64),
+            malleable=np.array([False] * len(shapes) if malleable is None else malleable, np.uint8),
+            interval=np.array([0.0] * len(shapes) if interval is None else interval, np.float64),
+        )
+
+    def take(self, rows: NDArray[np.intp]) -> Shapes:
+        begin = np.concatenate([[0], self.end[:-1]])
+        picked = [np.arange(begin[row], self.end[row]) for row in rows]
+        which = np.concatenate([*picked, np.empty(0, np.int64)]).astype(np.int64)
+        return Shapes(
+            end=np.cumsum([len(some) for some in picked], dtype=np.int64),
+            count=self.count[which],
+            request=self.request[which],
+            runtime=self.runtime[which],
+            limit=self.limit[which],
+            malleable=self.malleable[rows],
+            interval=self.interval[rows],
+        )
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """As the core takes them."""
+        own: dict[str, NDArray[Any]] = {"malleable": self.malleable, "interval": self.interval}
+        return own | {f"shape_{name}": getattr(self, name) for name in ("end", "count", "request", "runtime", "limit")}
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Another way to run a job: so many chunks, and how long that takes; the limit is the runtime if not given."""
+
+    count: int
+    runtime: float
+    limit: float | None = None
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JobBatch:
     """Some jobs as columns of equal length. `request` points into the workload's `requests`."""
 
@@ -59,12 +124,13 @@ class JobBatch:
     after: NDArray[np.int64]
     think: NDArray[np.float64]
     names: tuple[str, ...] | None = None  # the ids as written, where they are not numbers
+    shapes: Shapes | None = None  # of jobs that are not rigid
 
     def __len__(self) -> int:
         return len(self.id)
 
     @classmethod
-    def of(cls, *, names: tuple[str, ...] | None = None, **columns: Any) -> JobBatch:
+    def of(cls, *, names: tuple[str, ...] | None = None, shapes: Shapes | None = None, **columns: Any) -> JobBatch:
         """A batch from whatever columns there are; the others get their "unknown" value, `id` counts from 1."""
         length = len(next(iter(columns.values())))
         if "id" not in columns:
@@ -77,15 +143,16 @@ class JobBatch:
         }
         if columns:
             raise TypeError(f"unknown job columns: {', '.join(columns)}")
-        return cls(names=names, **full)
+        return cls(names=names, shapes=shapes, **full)
 
     def take(self, rows: NDArray[np.intp]) -> JobBatch:
         """These rows, in this order."""
         columns: dict[str, Any] = {name: column[rows] for name, column in self.columns().items()}
-        return JobBatch(names=None if self.names is None else tuple(self.names[row] for row in rows), **columns)
+        names = None if self.names is None else tuple(self.names[row] for row in rows)
+        return JobBatch(names=names, shapes=None if self.shapes is None else self.shapes.take(rows), **columns)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "names"}
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("names", "shapes")}
 
 
 @dataclass
@@ -113,19 +180,28 @@ class Workload:
     header: dict[str, str] = field(default_factory=dict)
     report: ReadReport = field(default_factory=ReadReport)
     content_hash: str = ""  # sha256 of the file it came from
+    flexible: bool = False  # whether some of its jobs may have several shapes
 
     def batches(self) -> Iterator[JobBatch]:
         return self.source()
 
     @classmethod
     def of(cls, *, name: str = "jobs", requests: list[Request] | None = None, **columns: Any) -> Workload:
-        """A workload from columns in memory; sorted by submit time here."""
-        batch = JobBatch.of(**columns)
+        """A workload from columns in memory; sorted by submit time here.
+
+        `shapes` has for each job a list of other `Shape`s that it may have; `malleable` and `interval` say of each
+        whether it may change while it runs, and every how many seconds.
+        """
+        shapes = columns.pop("shapes", None)
+        ways = {name: columns.pop(name) for name in ("malleable", "interval") if name in columns}
+        batch = JobBatch.of(shapes=None if shapes is None else Shapes.of(shapes, **ways), **columns)
         _refuse_nonsense(name, batch)
         order = np.lexsort((batch.id, batch.submit))
         ordered = batch.take(order)
         report = ReadReport(records=len(batch), kept=len(batch))
-        return cls(name, lambda: iter((ordered,)), requests or [SINGLE_CORE], report=report)
+        return cls(
+            name, lambda: iter((ordered,)), requests or [SINGLE_CORE], report=report, flexible=shapes is not None
+        )
 
     @cached_property
     def jobs(self) -> pl.DataFrame:

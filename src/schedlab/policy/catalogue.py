@@ -1,9 +1,11 @@
-"""Everything a policy can be made of, as one list: what `schedlab policies` prints."""
+"""Everything that can be chosen, as one list: what a policy can be made of, and what installed packages add."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from schedlab.model.errors import InputError
+from schedlab.model.plugins import BUILT_IN, KINDS, load, origin, registered
 from schedlab.policy.backfills import BACKFILLS, Key
 from schedlab.policy.estimates import ESTIMATES
 from schedlab.policy.orders import EXPRESSION_ORDER, ORDERS, RANDOM_ORDER
@@ -11,18 +13,21 @@ from schedlab.policy.placements import PLACEMENTS
 
 SEED = Key("seed", "a whole number; the same seed gives the same choice", "0")
 FACTOR = Key("F", "a number above 0", "")
+NEIGHBOURS = Key("k", "how many jobs, a whole number above 0", "5")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One thing to choose. An order has a formula, a backfill has keys, what is written with (…) has a parameter."""
 
-    kind: str  # backfill, order, placement or estimate
+    kind: str  # backfill, order, placement or estimate; of packages also policy, observer, metric or reader
     name: str
     summary: str
     formula: str = ""
     parameters: tuple[Key, ...] = ()
     reference: str = ""
+    source: str = BUILT_IN  # or the distribution and its version
+    code: str = ""  # package.module:Name, of what a package registers
 
 
 def catalogue() -> list[Entry]:
@@ -37,8 +42,22 @@ def catalogue() -> list[Entry]:
         )
         for p in PLACEMENTS.values()
     ]
+    parameters = {"limit*F": (FACTOR,), "nearest(k)": (NEIGHBOURS,)}
     estimates = [
-        Entry("estimate", e.name, e.summary, "", (FACTOR,) * (e.name == "limit*F"), e.reference)
-        for e in ESTIMATES.values()
+        Entry("estimate", e.name, e.summary, "", parameters.get(e.name, ()), e.reference) for e in ESTIMATES.values()
     ]
     return [*backfills, *orders, *placements, *estimates]
+
+
+def registered_entries() -> list[Entry]:
+    """What installed packages register, of every kind. Imports it, and says of what cannot be imported why."""
+    found = []
+    for kind in KINDS:
+        for entry in registered(kind):
+            try:
+                summary = load(kind, entry.name).summary
+            except InputError as error:
+                summary = f"cannot be used: {error.message}"
+            name = "estimate" if kind == "estimator" else kind
+            found.append(Entry(name, entry.name, summary, source=origin(entry), code=entry.value))
+    return found

@@ -8,10 +8,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from schedlab.model.errors import InputError
+from schedlab.model.plugin_text import names_code, registered_name
 from schedlab.model.suggest import did_you_mean
 from schedlab.policy.expression import COLUMNS, Program, compile_expression, is_dynamic
+
+if TYPE_CHECKING:
+    from schedlab.model.plugins import Plugin
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +31,12 @@ class NamedOrder:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An order that is ready to use: its canonical text, and the program that computes keys."""
+    """An order that is ready to use: its canonical text, and the program or the function that computes keys."""
 
     text: str
-    program: Program
+    program: Program  # empty for a plug-in
     dynamic: bool  # contains wait or now: keys are computed anew at every pass
+    plugin: Plugin | None = None  # called with (jobs), or (jobs, now) if dynamic
 
     def __str__(self) -> str:
         return self.text
@@ -93,10 +99,30 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _RANDOM = re.compile(r"random\s*(?:\(\s*([0-9]+)\s*\))?")
 
 
-@lru_cache(maxsize=256)
 def parse_order(text: str) -> Order:
-    """The order that has this name, or that this expression describes."""
+    """The order that has this name, that this expression describes, or that somebody wrote in Python."""
     written = text.strip()
+    if names_code(written):
+        return _plugged(written)
+    try:
+        return _built_in(written)
+    except InputError:
+        from schedlab.model.plugins import is_registered
+
+        if _WORD.fullmatch(registered_name(written)) and is_registered("order", written):
+            return _plugged(written)
+        raise
+
+
+def _plugged(text: str) -> Order:
+    from schedlab.model.plugins import load
+
+    plugin = load("order", text)
+    return Order(plugin.text, (), plugin.arity == 2, plugin)
+
+
+@lru_cache(maxsize=256)
+def _built_in(written: str) -> Order:
     if written in ORDERS:
         _, program = compile_expression(ORDERS[written].formula)
         return Order(written, program, is_dynamic(program))

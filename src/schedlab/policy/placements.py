@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from schedlab.model.errors import InputError
+from schedlab.model.plugin_text import names_code
 from schedlab.model.suggest import did_you_mean
 from schedlab.policy.expression import LARGEST_SEED
+
+if TYPE_CHECKING:
+    from schedlab.model.plugins import Plugin
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """A placement that is ready to use."""
+    """A placement that is ready to use. `name` is that of a row of the table, or `plugin`."""
 
     name: str
     seed: int = 0
+    plugin: Plugin | None = None  # called with (job, cluster)
 
     def __str__(self) -> str:
+        if self.plugin is not None:
+            return self.plugin.text
         return f"random({self.seed})" if self.name == "random" else self.name
 
 
@@ -57,6 +65,10 @@ def parse_placement(text: str) -> Placement:
         raise InputError(f"'{written}' does not name a seed", hint=hint)
     if name in PLACEMENTS:
         raise InputError(f"'{written}': {name} takes no parameter", hint=f"write {name}")
+    from schedlab.model.plugins import is_registered, load
+
+    if names_code(written) or is_registered("placement", written):
+        return Placement("plugin", plugin=load("placement", written))
     hint = did_you_mean(name, PLACEMENTS, f"placements: {placement_names()}")
     raise InputError(f"there is no placement '{written}'", hint=hint)
 

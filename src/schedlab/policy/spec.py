@@ -2,23 +2,34 @@
 
 backfill[:key=value,…]        easy:scan=sjf,depth=100
 the name of an order          sjf, which means none:order=sjf
+a policy in Python            mine.py:Cap(watts=4000), package.module:Cap, or a name that a package registers
 """
 
 from __future__ import annotations
 
 import re
 import zlib
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
 
 from schedlab.model.errors import InputError
+from schedlab.model.plugin_text import names_code
 from schedlab.model.suggest import did_you_mean
 from schedlab.policy.backfills import BACKFILLS, KEYS, Backfill
 from schedlab.policy.orders import ORDERS, Order, names_an_order, order_names, parse_order
 from schedlab.policy.placements import Placement, parse_placement
 
+if TYPE_CHECKING:
+    from schedlab.model.plugins import Plugin
+
 __all__ = ["Order", "Placement", "PolicySpec", "parse_policy"]
 
 LARGEST_NUMBER = 2**31 - 1
+
+Part = TypeVar("Part", Order, Placement)
+
+_CODE = re.compile(r"(?:[^=,:]*/)?([^=,:/]+?)(?:\.py)?:([A-Za-z_]\w*)(?=[(,]|$)")  # folder/file.py:Name, module:Name
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +44,21 @@ class PolicySpec:
     exclusive: bool
     depth: int | None  # None: all waiting jobs are examined
     reservations: int
+    plugin: Plugin | None = None  # who decides; the backfill is then "none", and the rest as by default
 
     def __str__(self) -> str:
         return self.text
 
     @property
     def folder(self) -> str:
-        """A name for the folder of its run: `easy`, `fcfs`, `easy-order=sjf,place=best-fit`."""
-        plain = re.sub(r"random\((\d+)\)", r"random-\1", self.text).replace(":", "-", 1)
+        """A name for the folder of its run: `easy`, `fcfs`, `easy-order=sjf,place=best-fit`, `mine.Cap`."""
+        plain = re.sub(r"random\((\d+)\)", r"random-\1", self.text)
+        plain = _CODE.sub(r"\1.\2", plain).replace(":", "-", 1)
         friendly = re.sub(r"[^A-Za-z0-9=,._-]+", "_", plain)
-        if friendly == plain and len(plain) <= 100:
+        if friendly == plain and len(plain) <= 100 and "/" not in self.text:
             return plain
-        # Two expressions may look alike without their operators; the checksum tells them apart.
+        # Two expressions may look alike without their operators, two files without their folders; the checksum tells
+        # them apart.
         return f"{friendly[:100].strip('_')}-{zlib.crc32(self.text.encode()):08x}"
 
 
@@ -52,6 +66,8 @@ def parse_policy(text: str) -> PolicySpec:
     """The policy that `text` describes; an `InputError` says what is wrong with it, and what there is instead."""
     where = f"policy '{text if len(text) <= 100 else text[:97] + '…'}'"
     name, colon, rest = (part.strip() for part in text.partition(":"))
+    if names_code(text):
+        return _plugged(text)
     if name in BACKFILLS:
         backfill, values = BACKFILLS[name], _split(rest, where) if colon else {}
     elif names_an_order(name):
@@ -59,10 +75,25 @@ def parse_policy(text: str) -> PolicySpec:
             hint = f"write none:order={name},{rest or '…'}, or another backfill before the colon"
             raise InputError(f"'{name}' is an order, and only a backfill takes keys", where=where, hint=hint)
         backfill, values = BACKFILLS["none"], {"order": name}
+    elif _is_registered(text):
+        return _plugged(text)
     else:
         raise _unknown_policy(text.strip(), name, where)
     _check_keys(backfill, values, where)
     return _build(backfill.name, values, where)
+
+
+def _is_registered(text: str) -> bool:
+    from schedlab.model.plugins import is_registered
+
+    return is_registered("policy", text)
+
+
+def _plugged(text: str) -> PolicySpec:
+    from schedlab.model.plugins import load
+
+    plugin = load("policy", text)
+    return replace(_build("none", {}, ""), text=plugin.text, plugin=plugin)
 
 
 def _split(rest: str, where: str) -> dict[str, str]:
@@ -80,8 +111,12 @@ def _split(rest: str, where: str) -> dict[str, str]:
 
 
 def _items(rest: str, where: str) -> list[str]:
-    items, depth, start = [], 0, 0
+    items, depth, start, quote = [], 0, 0, ""
     for position, character in enumerate(rest):
+        if depth and (character == quote or (not quote and character in "'\"")):
+            quote = "" if quote else character  # text among the arguments of a plug-in
+        if quote:
+            continue
         depth += (character == "(") - (character == ")")
         if depth < 0:
             raise InputError(f"a ')' too many in '{rest}'", where=where, hint="every ( needs its )")
@@ -103,14 +138,11 @@ def _check_keys(backfill: Backfill, values: dict[str, str], where: str) -> None:
 
 
 def _build(backfill: str, values: dict[str, str], where: str) -> PolicySpec:
-    order = _order("order", values.get("order", "fcfs"), where)
-    scan = _order("scan", values["scan"], where) if "scan" in values else None
+    order = _understood("order", parse_order, values.get("order", "fcfs"), where)
+    scan = _understood("scan", parse_order, values["scan"], where) if "scan" in values else None
     if scan == order:
         scan = None
-    try:
-        place = parse_placement(values.get("place", "first-fit"))
-    except InputError as error:
-        raise InputError(f"place: {error.message}", where=where, hint=error.hint) from None
+    place = _understood("place", parse_placement, values.get("place", "first-fit"), where)
     exclusive = _exclusive(values.get("nodes", "shared"), where)
     depth = _number("depth", values["depth"], 0, where) if "depth" in values else None
     reservations = _number("reservations", values.get("reservations", "1"), 1, where)
@@ -130,10 +162,12 @@ def _build(backfill: str, values: dict[str, str], where: str) -> PolicySpec:
     return PolicySpec(text, backfill, order, scan, place, exclusive, depth, reservations)
 
 
-def _order(key: str, value: str, where: str) -> Order:
+def _understood(key: str, parse: Callable[[str], Part], value: str, where: str) -> Part:
     try:
-        return parse_order(value)
+        return parse(value)
     except InputError as error:
+        if error.where:  # in somebody's file
+            raise
         raise InputError(f"{key}: {error.message}", where=where, hint=error.hint) from None
 
 
@@ -155,10 +189,17 @@ def _number(key: str, value: str, least: int, where: str) -> int:
 def _unknown_policy(text: str, name: str, where: str) -> InputError:
     if not text:
         return InputError("the policy is empty", where=where, hint=_policies_hint())
+    if re.fullmatch(r"\w+:[A-Za-z_]\w*(\(.*\))?", text):
+        return InputError(
+            f"there is no policy '{name}'", where=where, hint=f"of a file, write {text.replace(':', '.py:', 1)}"
+        )
     try:
         hint = f"an expression needs a key: write none:order={parse_order(text)}"
     except InputError:
-        hint = did_you_mean(name, [*BACKFILLS, *ORDERS, "random"], _policies_hint())
+        from schedlab.model.plugins import registered
+
+        names = [entry.name for entry in registered("policy")]
+        hint = did_you_mean(name, [*BACKFILLS, *ORDERS, "random", *names], _policies_hint())
     return InputError(f"there is no policy '{name}'", where=where, hint=hint)
 
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from schedlab.model.request import SINGLE_CORE, Request
 from schedlab.model.workload import JobBatch, Workload
 from schedlab.workload.bytestream import Progress
 from schedlab.workload.header import origin
+from schedlab.workload.plugged import Reader, read_with, reader_for
 from schedlab.workload.reorder import WINDOW, OutOfOrderError, ReorderWindow, join, sort_columns
 from schedlab.workload.swf import Columns, NamedIdsError, SwfOptions, SwfReader, SwfReport
 
@@ -30,14 +32,22 @@ def read_workload(
     in_memory: bool = True,
     window: int | None = WINDOW,
     progress: Progress | None = None,
+    reader: Reader | None = None,
 ) -> Workload:
     """The jobs of an SWF log (plain, gzip or zstd), sorted by submit time, ties by job number.
+
+    Another format is read by `reader`: `mine.py:read_xyz`, or a function of the path; without one, by what an
+    installed package registers for the ending of the name (`reader="swf"` asks no package). The other options are
+    then without meaning.
 
     The file is read once here, whatever the settings: every mistake in it is found now, and the report is complete.
     With `in_memory=False` only logs of at most `window` jobs are kept; a longer one is read again by each `batches()`,
     in memory that does not grow with it. (One so disordered that the window cannot sort it is kept after all.)
     `memory=True` makes the requested memory a part of the request. The other options are those of `SwfOptions`.
     """
+    other = reader_for(path) if reader is None else reader
+    if other is not None and other != "swf":
+        return read_with(other, path)
     log = _Log(Path(path), SwfOptions(clean, procs, missing_limit, bad_rows, max_procs), progress)
     mark = _mark(log.path)
     found = _first_pass(log, None if in_memory else window)
@@ -139,7 +149,7 @@ class _Requests:
 
     def batch(self, columns: Columns) -> JobBatch:
         names = columns.get("names")
-        jobs = {name: column for name, column in columns.items() if name not in ("names", "memory")}
+        jobs: dict[str, Any] = {name: column for name, column in columns.items() if name not in ("names", "memory")}
         return JobBatch(
             request=self._requests(columns),
             names=None if names is None else tuple(names),

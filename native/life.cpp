@@ -1,0 +1,326 @@
+// A job's life, from its submission until it leaves.
+#include <algorithm>
+
+#include "engine.hpp"
+
+namespace schedlab {
+
+namespace {
+EstimatedEnd entry(const Job &job, Slot slot) {
+  return {job.estimated_end, job.start_order, static_cast<std::int32_t>(job.allocated_cores), slot};
+}
+}  // namespace
+
+void Engine::submit() {
+  const Slot slot = jobs_.acquire();
+  Job &job = jobs_[slot];
+  const std::size_t i = cursor_++;
+  job.sequence = next_sequence_++;
+  job.id = input_.id[i];
+  job.submit = input_.submit[i];
+  job.runtime = input_.runtime[i], job.limit = input_.limit[i];
+  job.request = input_.request[i];
+  job.shape = &shapes_[static_cast<std::size_t>(job.request)];
+  job.count = input_.count[i], job.cores = job.count * job.shape->cores;
+  job.user = input_.user[i], job.group = input_.group[i], job.queue = input_.queue[i];
+  job.partition = input_.partition[i];
+  job.after = input_.after[i], job.think = input_.think[i];
+  for (int k = 0; k < 2; ++k)
+    if (input_.key[k]) job.given_key[k] = input_.key[k][i];
+  job.flexible.reset(), job.way = 0;
+  if (input_.way_end) read_ways(job, i);
+  job.eligible = job.start = job.key = job.estimated_end = std::numeric_limits<double>::quiet_NaN();
+  job.backfilled = job.released = job.listed = job.pieced = false;
+  job.work = job.runtime;
+  job.corrections = 0;
+  job.reserved_start = kNever;
+  job.shares.clear();
+  job.first_estimate = estimator_->estimate(*view_, slot);
+  if (!(job.first_estimate > 0)) job.first_estimate = 1;  // nobody can plan with a job that takes no time
+  job.estimate = job.first_estimate;
+  job.state = State::Held;
+  job.reason = shape_reasons_[static_cast<std::size_t>(job.request)];
+  if (options_.follow_dependencies) ends_by_id_.emplace(job.id, kNever);
+
+  if (job.reason == Reason::None && job.count > job.shape->largest) job.reason = Reason::TooLarge;
+  if (job.reason != Reason::None) {
+    leave(slot, State::Rejected);
+    return;
+  }
+  if (input_.cancel[i] < kNever) set_timer(std::max(input_.cancel[i], now_), TimerKind::Cancel, slot);
+  if (!hold(slot)) make_eligible(slot);
+}
+
+// Does it have to wait for another job's end? Then it is held until that and its think time have passed.
+bool Engine::hold(Slot slot) {
+  const Job &job = jobs_[slot];
+  if (!options_.follow_dependencies || job.after < 0 || job.after == job.id) return false;
+  const auto found = ends_by_id_.find(job.after);
+  if (found == ends_by_id_.end()) return false;
+  if (found->second == kNever) {
+    held_by_[job.after].emplace_back(slot, job.sequence);
+    return true;
+  }
+  const Time release = found->second + job.think;
+  if (release <= now_) return false;
+  set_timer(release, TimerKind::Release, slot);
+  return true;
+}
+
+// The other ways in which it may run.
+void Engine::read_ways(Job &job, std::size_t i) {
+  const auto first = static_cast<std::size_t>(i == 0 ? 0 : input_.way_end[i - 1]),
+             last = static_cast<std::size_t>(input_.way_end[i]);
+  if (first == last) return;
+  job.flexible = std::make_unique<Flexible>();
+  job.flexible->ways.push_back({job.shape, job.request, job.count, job.runtime, job.limit});
+  for (std::size_t k = first; k < last; ++k) {
+    const std::int32_t request = input_.way_request[k];
+    job.flexible->ways.push_back({&shapes_[static_cast<std::size_t>(request)], request, input_.way_count[k],
+                                  input_.way_runtime[k], input_.way_limit[k]});
+  }
+  job.flexible->malleable = input_.malleable[i];
+  job.flexible->interval = input_.interval[i];
+}
+
+// From now on it is the job that it would be if it had been submitted so; what it has done counts in proportion.
+void Engine::take_way(Job &job, std::int32_t way) {
+  const Way &next = job.flexible->ways[static_cast<std::size_t>(way)];
+  const double scale = job.limit > 0 ? next.limit / job.limit : 1;
+  job.work = job.runtime > 0 ? job.work * (next.runtime / job.runtime) : next.runtime;
+  job.estimate *= scale, job.first_estimate *= scale;
+  job.used *= scale, job.allowance *= scale;
+  job.shape = next.shape, job.request = next.request;
+  job.count = next.count, job.cores = next.count * next.shape->cores;
+  job.runtime = next.runtime, job.limit = next.limit;
+  job.way = way;
+}
+
+void Engine::make_eligible(Slot slot) {
+  jobs_[slot].eligible = now_;
+  enqueue(slot);
+  tell(Event::Kind::Submitted, slot);
+}
+
+void Engine::enqueue(Slot slot) {
+  Job &job = jobs_[slot];
+  job.state = State::Waiting;
+  job.previous = waiting_last_;
+  job.next = kNoSlot;
+  (waiting_last_ == kNoSlot ? waiting_first_ : jobs_[waiting_last_].next) = slot;
+  waiting_last_ = slot;
+  ++waiting_count_, waiting_cores_ += job.cores;
+}
+
+void Engine::dequeue(Slot slot) {
+  const Job &job = jobs_[slot];
+  (job.previous == kNoSlot ? waiting_first_ : jobs_[job.previous].next) = job.next;
+  (job.next == kNoSlot ? waiting_last_ : jobs_[job.next].previous) = job.previous;
+  --waiting_count_, waiting_cores_ -= job.cores;
+}
+
+// job.shares are chosen; now it runs.
+void Engine::begin(Slot slot, double priority, bool backfilled) {
+  Job &job = jobs_[slot];
+  dequeue(slot);
+  job.key = priority, job.backfilled = backfilled;
+  job.start = now_;
+  job.used = 0, job.allowance = job.limit;
+  occupy(slot);
+  if (job.flexible && job.flexible->malleable && job.flexible->interval > 0)
+    set_timer(now_ + job.flexible->interval, TimerKind::Point, slot);
+}
+
+// Takes job.shares and works there from now on, at rate 1.
+void Engine::occupy(Slot slot) {
+  Job &job = jobs_[slot];
+  job.allocated_cores = cluster_.take(*job.shape, job.shares);
+  if (track_moves_) moves_.push_back({slot, true, job.shares});
+  job.state = State::Running;
+  job.since = now_, job.rate = 1;
+  job.start_order = starts_++;
+  job.released = false;
+  job.end = true_end(job);
+  job.estimated_end = now_ + (job.estimate - job.used);
+  ++running_count_, running_cores_ += job.cores;
+  ends_.push({job.end, job.start_order, slot});
+  job.listed = false;
+  if (track_ends_) unlisted_.push_back({job.start_order, slot});
+  if (unlisted_.size() > kMostUnlisted) estimated_ends();
+  if (job.estimated_end < job.end) set_timer(std::max(job.estimated_end, now_), TimerKind::Correct, slot);
+}
+
+Time Engine::true_end(const Job &job) const {
+  const Time needed = job.rate > 0 ? job.work / job.rate : kNever;
+  return job.since + (options_.kill_at_limit ? std::min(needed, job.allowance) : needed);
+}
+
+// Brings what it has done up to date.
+void Engine::settle(Job &job) {
+  const Time elapsed = now_ - job.since;
+  job.work = std::max(job.work - job.rate * elapsed, 0.0);
+  job.used += elapsed, job.allowance -= elapsed;
+  job.since = now_;
+}
+
+// Its rate has changed: it ends at another time.
+void Engine::move_end(Slot slot) {
+  Job &job = jobs_[slot];
+  job.end = std::max(true_end(job), now_);
+  ++moved_ends_;
+  ends_.push({job.end, job.start_order, slot});
+  if (job.estimated_end < job.end) set_timer(std::max(job.estimated_end, now_), TimerKind::Correct, slot);
+}
+
+void Engine::release(Slot slot) {
+  Job &job = jobs_[slot];
+  cluster_.give_back(*job.shape, job.shares);
+  if (track_moves_) moves_.push_back({slot, false, job.shares});
+  if (job.listed) estimated_ends_.erase(entry(job, slot));
+  job.released = true;
+  ++changes_;
+}
+
+// Many jobs start and end while nobody asks: they are put in order only when somebody does.
+const EstimatedEnds &Engine::estimated_ends() {
+  for (const auto &[order, slot] : unlisted_) {
+    Job &job = jobs_[slot];
+    if (job.state != State::Running || job.released || job.start_order != order) continue;
+    estimated_ends_.insert(entry(job, slot));
+    job.listed = true;
+  }
+  unlisted_.clear();
+  return estimated_ends_;
+}
+
+void Engine::stop(Slot slot) {
+  release(slot);
+  ++moved_ends_;
+  --running_count_, running_cores_ -= jobs_[slot].cores;
+}
+
+void Engine::complete(Slot slot) {
+  Job &job = jobs_[slot];
+  if (!job.released) release(slot);
+  --running_count_, running_cores_ -= job.cores;
+  estimator_->ended(*view_, slot, now_ - job.start);
+  const bool killed = options_.kill_at_limit && job.since + job.work / job.rate > job.end;
+  if (job.pieced) write_piece(job, killed ? PieceEnd::Killed : PieceEnd::Completed);
+  if (options_.keep_history) history_[job.user].push_back({job.id, job.cores, job.submit, job.start, now_, job.limit});
+  leave(slot, killed ? State::Killed : State::Completed);
+  tell(Event::Kind::Completed, slot);
+}
+
+void Engine::correct(Slot slot) {
+  Job &job = jobs_[slot];
+  if (job.listed) estimated_ends_.erase(entry(job, slot));
+  job.estimate = estimator_->correct(job);
+  ++job.corrections;
+  job.estimated_end = job.since + (job.estimate - job.used);
+  if (job.listed) estimated_ends_.insert(entry(job, slot));
+  if (job.estimated_end < job.end) set_timer(job.estimated_end, TimerKind::Correct, slot);
+  ++changes_;
+  tell(Event::Kind::Corrected, slot);
+}
+
+void Engine::cancel(Slot slot) {
+  const bool waited = jobs_[slot].state == State::Waiting;
+  if (waited) {
+    dequeue(slot);
+    tell(Event::Kind::Cancelled, slot);
+  }
+  leave(slot, State::Cancelled);
+}
+
+void Engine::tell(Event::Kind kind, Slot slot, int node) {
+  if (!deciding_) events_.push_back({kind, slot, node});  // the decider knows what it has done itself
+}
+
+// The stretch of its life that ends now.
+void Engine::write_piece(Job &job, PieceEnd how) {
+  job.pieced = true;
+  const auto nodes = static_cast<std::size_t>(machine_.nodes());
+  if (!pieces_) pieces_.emplace(0, nodes);
+  if (!pieces_->has_room(job.shares)) {
+    const int next = pieces_->number() + 1;
+    host_.take(std::move(*pieces_));
+    pieces_.emplace(next, nodes);
+  }
+  const std::size_t row = pieces_->new_row();
+  pieces_->sequence[row] = job.sequence, pieces_->id[row] = job.id;
+  pieces_->cores[row] = job.cores, pieces_->count[row] = job.count, pieces_->request[row] = job.request;
+  pieces_->begin[row] = job.since, pieces_->end[row] = now_;
+  pieces_->work[row] = job.work, pieces_->rate[row] = job.rate;
+  pieces_->how[row] = static_cast<std::uint8_t>(how);
+  for (const Share &share : job.shares) {
+    const std::size_t place = pieces_->allocations.new_row();
+    pieces_->allocations.node[place] = share.node, pieces_->allocations.chunks[place] = share.chunks;
+  }
+  pieces_->allocated[row] = static_cast<std::int32_t>(pieces_->allocations.rows());
+}
+
+void Engine::write_node(int node, NodeMode mode) {
+  modes_.resize(static_cast<std::size_t>(machine_.nodes()), NodeMode::Up);
+  modes_[static_cast<std::size_t>(node)] = mode;
+  if (!node_rows_) node_rows_.emplace(0);
+  if (node_rows_->room() == 0) {
+    const int next = node_rows_->number() + 1;
+    host_.take(std::move(*node_rows_));
+    node_rows_.emplace(next);
+  }
+  const std::size_t row = node_rows_->new_row();
+  node_rows_->time[row] = now_, node_rows_->node[row] = node, node_rows_->mode[row] = static_cast<std::uint8_t>(mode);
+}
+
+// The row of a job that leaves now.
+void Engine::write(const Job &job, State state) {
+  if (!rows_.has_room(job.shares)) {
+    const int next = rows_.number() + 1;
+    host_.take(std::move(rows_));
+    rows_ = JobRows(next, rows_.content);
+  }
+  const std::size_t row = rows_.new_row();
+  const bool started = !std::isnan(job.start);
+  rows_.sequence[row] = job.sequence, rows_.cores[row] = job.cores;
+  rows_.eligible[row] = job.eligible, rows_.start[row] = job.start, rows_.end[row] = job.end;
+  rows_.estimate[row] = job.first_estimate;
+  rows_.priority[row] = started ? job.key : job.start;
+  rows_.state[row] = static_cast<std::uint8_t>(state), rows_.reason[row] = static_cast<std::uint8_t>(job.reason);
+  rows_.backfilled[row] = started && job.backfilled;
+  if (started)
+    for (const Share &share : job.shares) {
+      const std::size_t place = rows_.allocations.new_row();
+      rows_.allocations.node[place] = share.node, rows_.allocations.chunks[place] = share.chunks;
+    }
+  rows_.allocated[row] = static_cast<std::int32_t>(rows_.allocations.rows());
+  if (!rows_.content.workload) return;
+  rows_.id[row] = job.id, rows_.count[row] = job.count, rows_.request[row] = job.request;
+  rows_.user[row] = job.user, rows_.group[row] = job.group, rows_.queue[row] = job.queue;
+  rows_.partition[row] = job.partition;
+  rows_.submit[row] = job.submit, rows_.runtime[row] = job.runtime, rows_.limit[row] = job.limit;
+  if (rows_.content.dependencies) rows_.after[row] = job.after, rows_.think[row] = job.think;
+}
+
+void Engine::leave(Slot slot, State state) {
+  Job &job = jobs_[slot];
+  job.state = State::Gone;
+  job.end = now_;
+  write(job, state);
+  ++ended_;
+  gone_.push_back(slot);
+  if (options_.follow_dependencies) {
+    ends_by_id_[job.id] = now_;
+    if (const auto held = held_by_.find(job.id); held != held_by_.end()) {
+      for (const auto &[next, sequence] : held->second)
+        if (jobs_[next].sequence == sequence && jobs_[next].state == State::Held)
+          set_timer(now_ + jobs_[next].think, TimerKind::Release, next);
+      held_by_.erase(held);
+    }
+  }
+}
+
+void Engine::set_timer(Time time, TimerKind kind, Slot slot) {
+  timers_.push({time, kind, timer_order_++, slot, slot == kNoSlot ? -1 : jobs_[slot].sequence});
+}
+
+}  // namespace schedlab

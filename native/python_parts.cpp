@@ -1,0 +1,92 @@
+#include "python_parts.hpp"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include "job_view.hpp"
+
+namespace nb = nanobind;
+
+namespace schedlab {
+
+namespace {
+
+std::vector<std::pair<int, int>> pairs(const Shares &shares) {
+  std::vector<std::pair<int, int>> nodes;
+  for (const Share &share : shares) nodes.emplace_back(share.node, share.chunks);
+  return nodes;
+}
+
+}  // namespace
+
+void HostedDecider::before(View &, std::span<const Event> events) {
+  if (before_.is_none()) return;
+  nb::gil_scoped_acquire held;
+  before_(nb::cast(view_), event_list(view_, events));
+}
+
+void HostedDecider::decide(View &view, std::span<const Event> events) {
+  if (decide_.is_none()) {
+    native_->decide(view, events);
+    return;
+  }
+  nb::gil_scoped_acquire held;
+  decide_(nb::cast(view_), event_list(view_, events));
+}
+
+void HostedDecider::after(View &) {
+  if (after_.is_none()) return;
+  nb::gil_scoped_acquire held;
+  after_(nb::cast(view_));
+}
+
+bool PythonGate::allows(View &, Slot slot, const Shares &shares) {
+  nb::gil_scoped_acquire held;
+  return nb::cast<bool>(nb::bool_(allows_(nb::cast(view_), JobView(view_, slot), pairs(shares))));
+}
+
+PythonEstimator::PythonEstimator(const nb::object &estimator)
+    : estimate_(estimator.attr("estimate")), ended_(nb::getattr(estimator, "ended", nb::none())) {}
+
+Time PythonEstimator::estimate(const View &, Slot slot) {
+  nb::gil_scoped_acquire held;
+  view_->last_job = view_->job(slot).id;
+  return nb::cast<double>(nb::float_(estimate_(JobView(view_, slot))));
+}
+
+void PythonEstimator::ended(const View &, Slot slot, Time runtime) {
+  if (ended_.is_none()) return;
+  nb::gil_scoped_acquire held;
+  view_->last_job = view_->job(slot).id;
+  ended_(JobView(view_, slot), runtime);
+}
+
+void PythonKeys::keys(const View &view, std::span<const Slot> slots, double *keys) {
+  nb::gil_scoped_acquire held;
+  const nb::object jobs = nb::cast(JobsView(view_, {slots.begin(), slots.end()}));
+  nb::object answer = dynamic_ ? order_(jobs, view.now()) : order_(jobs);
+  answer = nb::module_::import_("numpy").attr("ascontiguousarray")(answer, "float64");
+  const auto array = nb::cast<nb::ndarray<const double, nb::c_contig>>(answer);
+  if (array.ndim() != 1 || array.shape(0) != slots.size())
+    throw DecisionError("an order has to return one key for each job");
+  std::copy_n(array.data(), slots.size(), keys);
+}
+
+bool read_nodes(nb::handle answer, Shares &shares) {
+  if (answer.is_none()) return false;
+  for (nb::handle one : answer) {
+    if (nb::isinstance<nb::tuple>(one) || nb::isinstance<nb::list>(one)) {
+      const auto [node, chunks] = nb::cast<std::pair<int, int>>(one);
+      if (chunks < 1) throw DecisionError("a placement gave a node no chunks");
+      shares.push_back({node, chunks});
+    } else {
+      shares.push_back({nb::cast<std::int32_t>(nb::int_(one)), 0});
+    }
+    if ((shares.back().chunks == 0) != (shares[0].chunks == 0))
+      throw DecisionError("a placement has to give nodes, or (node, chunks) pairs, not both");
+  }
+  return !shares.empty();
+}
+
+}  // namespace schedlab

@@ -1,0 +1,75 @@
+// The parts of a simulation that may be written in Python. Each takes the interpreter's lock for its call.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "engine.hpp"
+#include "order.hpp"
+
+namespace schedlab {
+
+// A decider with Python in it: observers around a native policy, or a policy that is Python itself.
+class HostedDecider final : public Decider {
+ public:
+  // decide(view, events); or none, then the native policy decides. before(view, events) and after(view) may be none.
+  HostedDecider(std::unique_ptr<Decider> native, nanobind::object decide, nanobind::object before,
+                nanobind::object after)
+      : native_(std::move(native)), decide_(std::move(decide)), before_(std::move(before)), after_(std::move(after)) {}
+
+  void set_view(std::shared_ptr<View> view) { view_ = std::move(view); }
+  void before(View &view, std::span<const Event> events) override;
+  void decide(View &view, std::span<const Event> events) override;
+  void after(View &view) override;
+  bool needs_estimated_ends() const override { return true; }
+
+ private:
+  std::unique_ptr<Decider> native_;
+  nanobind::object decide_, before_, after_;
+  std::shared_ptr<View> view_;
+};
+
+// allows(view, job, nodes) -> bool
+class PythonGate final : public Gate {
+ public:
+  PythonGate(nanobind::object allows, std::shared_ptr<View> view)
+      : allows_(std::move(allows)), view_(std::move(view)) {}
+  bool allows(View &view, Slot slot, const Shares &shares) override;
+
+ private:
+  nanobind::object allows_;
+  std::shared_ptr<View> view_;
+};
+
+// An object with estimate(job) -> seconds and, if it learns, ended(job, runtime).
+class PythonEstimator final : public Estimator {
+ public:
+  PythonEstimator(const nanobind::object &estimator);
+  Time estimate(const View &view, Slot slot) override;
+  void ended(const View &view, Slot slot, Time runtime) override;
+  void set_view(std::shared_ptr<View> view) { view_ = std::move(view); }
+
+ private:
+  nanobind::object estimate_, ended_;
+  std::shared_ptr<View> view_;
+};
+
+// order(jobs) or order(jobs, now) -> keys
+class PythonKeys final : public KeySource {
+ public:
+  PythonKeys(nanobind::object order, bool dynamic) : order_(std::move(order)), dynamic_(dynamic) {}
+  void keys(const View &view, std::span<const Slot> slots, double *keys) override;
+  void set_view(std::shared_ptr<View> view) { view_ = std::move(view); }
+
+ private:
+  nanobind::object order_;
+  bool dynamic_;
+  std::shared_ptr<View> view_;
+};
+
+// What a placement in Python answers: node numbers, (node, chunks) pairs, or None.
+bool read_nodes(nanobind::handle answer, Shares &shares);
+
+// The cluster as Python sees it.
+nanobind::object cluster_view(const std::shared_ptr<View> &view);
+
+}  // namespace schedlab

@@ -1,0 +1,162 @@
+// The protocol between the engine and whoever decides: events, the view, deciders.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "block_list.hpp"
+#include "job.hpp"
+#include "placement.hpp"
+#include "tables.hpp"
+
+namespace schedlab {
+
+// What a decider is told. The job is still there to be looked at, even when it has just left.
+struct Event {
+  enum class Kind : std::uint8_t {
+    Completed,
+    Submitted,
+    Cancelled,
+    Corrected,
+    Requeued,
+    Point,  // a malleable job may change its shape now
+    Closed,
+    Opened,  // a node
+    Woken,
+  };
+  Kind kind;
+  Slot slot;
+  int node = -1;
+};
+
+// Nodes that are set aside for a time, known in advance. Jobs that would still be there then are not started on them,
+// unless their user is one of those it is set aside for.
+struct Window {
+  std::vector<int> nodes;
+  Time from, until;
+  std::vector<std::int32_t> users;
+  bool allows(const Job &job) const;
+};
+
+// The estimated ends of running jobs, soonest first, with the cores they will give back.
+struct EstimatedEnd {
+  Time end;
+  std::uint64_t order;  // of starting
+  std::int32_t cores;
+  Slot slot;
+  bool before(const EstimatedEnd &other) const { return end != other.end ? end < other.end : order < other.order; }
+};
+struct CoresSum {
+  Amount cores = 0;
+  void add(const EstimatedEnd &e) { cores += e.cores; }
+  bool remove(const EstimatedEnd &e) { return cores -= e.cores, true; }
+};
+using EstimatedEnds = BlockList<EstimatedEnd, CoresSum>;
+
+// A job takes or leaves nodes: told to observers in the order in which it happened.
+struct Move {
+  Slot slot;
+  bool takes;
+  Shares shares;
+};
+
+// A job that has run, as its user's history tells it.
+struct Finished {
+  std::int64_t id, cores;
+  Time submit, start, end, limit;
+};
+
+class Engine;
+class Plan;
+
+// What a decider sees and may do. Decisions take effect at once; an impossible one is a DecisionError.
+class View {
+ public:
+  explicit View(Engine &engine);
+  ~View();
+
+  bool over() const { return engine_ == nullptr; }  // the engine is gone, nothing may be asked any more
+  std::shared_ptr<void> keep_alive() const;         // for memory of the engine's that somebody looks at
+  std::int64_t last_job = -1;                       // id of the job that a decider dealt with last, for error messages
+
+  Time now() const;
+  std::span<const Event> events() const;
+  const Job &job(Slot slot) const;
+  Slot first_waiting() const;  // in order of eligibility; the next one is job(slot).next
+  std::size_t waiting() const;
+  const EstimatedEnds &estimated_ends() const;
+  const std::vector<Slot> &suspended() const;
+  std::vector<Move> take_moves();  // since they were last taken
+  NodeMode mode(int node) const;
+  const LiveCluster &cluster() const;
+  const Machine &machine() const;
+  const Placement &placement() const;
+  std::vector<Slot> jobs_on(int node) const;
+  std::span<const Finished> history(std::int32_t user) const;
+  // Grows whenever resources become free or a belief about a running job changes: without it, nothing that did not fit
+  // fits.
+  std::uint64_t changes() const;
+
+  bool place(Slot slot, Shares &shares) const;  // where the placement would put it now; false if it does not fit
+  bool has_room(const Job &job, const Shares &shares) const;
+  // The calendar: takes away from `state` the nodes that the job may not have between these times.
+  bool has_calendar() const;
+  void restrict(NodeState &state, const Job &job, Time from, Time until) const;
+  const std::vector<Window> &calendar() const;
+
+  bool start(Slot slot, double priority = 0, bool backfilled = false);  // false if it does not fit
+  bool start_on(Slot slot, const Shares &shares, double priority = 0, bool backfilled = false);
+  void choose_way(Slot slot, std::int32_t way);  // before the start of a job that has several
+  void reject(Slot slot);
+  void kill(Slot slot);
+  void requeue(Slot slot, double saved = 0);  // back to the queue; so much of its work need not be done again
+  void suspend(Slot slot);                    // off its nodes, its work kept
+  bool resume(Slot slot, const Shares *shares, double cost);
+  bool reshape(Slot slot, std::int32_t way, const Shares *shares, double cost);
+  void set_rate(Slot slot, double rate);  // of a running job: 1 is as in the workload, 0 stands still
+  void wake_at(Time time);
+  void close(int node, NodeMode mode);
+  void open(int node);
+  void touch();              // something that the engine does not know of may let jobs start now
+  Job &annotate(Slot slot);  // for a native decider's own marks (key, reservation)
+
+  // Reservations for deciders that keep no plan of their own. A job that holds one is protected until it starts or
+  // leaves: `start` answers false for others that would delay it by their estimates.
+  Time reserve(Slot slot);
+  void unreserve(Slot slot);
+  bool reserved(Slot slot) const;
+  // What is free when: the running jobs until their estimated ends, and the reservations.
+  const Plan &plan(const Job &job);
+
+ private:
+  friend class Engine;
+  bool begin(Slot slot, double priority, bool backfilled);  // job.shares are chosen
+  bool start_beside_reservations(Slot slot, const Shares *nodes, double priority, bool backfilled);
+  void check_nodes(const Job &job, Slot slot, const Shares &shares, const char *what) const;
+  Job &running_job(Slot slot, const char *what) const;
+
+  Engine *engine_;
+  std::vector<Slot> reservations_;
+  std::unique_ptr<Plan> plan_;
+  bool plan_by_nodes_ = false;
+  Time planned_at_ = 0;
+  std::uint64_t planned_changes_ = 0, planned_starts_ = 0;
+};
+
+class Decider {
+ public:
+  virtual ~Decider() = default;
+  virtual void before(View &, std::span<const Event>) {}  // observers: may change the world, which adds events
+  virtual void decide(View &view, std::span<const Event> events) = 0;
+  virtual void after(View &) {}
+  virtual bool needs_estimated_ends() const { return false; }
+};
+
+// May a job that fits start on these nodes? For rules that are no matter of resources, such as a power cap.
+class Gate {
+ public:
+  virtual ~Gate() = default;
+  virtual bool allows(View &view, Slot slot, const Shares &shares) = 0;
+};
+
+}  // namespace schedlab

@@ -1,0 +1,50 @@
+"""Errors of code that users wrote, told so that they find the line."""
+
+from __future__ import annotations
+
+import linecache
+from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
+
+import schedlab
+from schedlab import _core
+from schedlab.model.errors import DecisionError, PolicyError, SchedlabError
+from schedlab.model.workload import Workload
+
+_OURS = Path(schedlab.__file__).parent
+
+
+def explained_failure(
+    error: Exception, policy: str, view: _core.View, simulation: _core.Simulation, workload: Workload
+) -> SchedlabError | None:
+    """What went wrong where and when; None if no code of a user's had a part in it."""
+    line = _their_line(error.__traceback__)
+    if isinstance(error, _core.DecisionError):
+        return DecisionError(str(error) + (f"\n  {line}" if line else ""))
+    if not line:
+        return None
+    clock = f"{view.now:.15g} s"
+    if workload.origin is not None:
+        clock += f" ({workload.origin + timedelta(seconds=view.now):%Y-%m-%d %H:%M:%S})"
+    job = f", job {simulation.last_job} being the last one dealt with" if simulation.last_job >= 0 else ""
+    return PolicyError(
+        f"{policy}: {type(error).__name__}: {error}\n  {line}\n  at simulated time {clock}{job}",
+        time=view.now,
+        job=simulation.last_job,
+    )
+
+
+def _their_line(trace: TracebackType | None) -> str:
+    """The deepest line that is neither ours nor a library's; else the deepest that is not ours."""
+    found, library = "", ""
+    while trace is not None:
+        file, line = trace.tb_frame.f_code.co_filename, trace.tb_lineno
+        if not Path(file).is_relative_to(_OURS) or "learned" in file:
+            told = f"{file}, line {line}, in {trace.tb_frame.f_code.co_name}: {linecache.getline(file, line).strip()}"
+            if "site-packages" in file:
+                library = told
+            else:
+                found = told
+        trace = trace.tb_next
+    return found or library

@@ -1,0 +1,166 @@
+"""Observers: whoever looks on, adds data that policies read, and changes the world that they decide in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from schedlab._core import Job, View
+from schedlab.engine.decider import Event
+from schedlab.model.cluster import Cluster
+
+Nodes = list[tuple[int, int]]  # (node, chunks)
+Window = tuple[list[int], float, float, list[int]]  # nodes, from, until, users it is set aside for
+
+
+class Observer:
+    """Derive from it and define the hooks that you need; the others cost nothing.
+
+    A hook may read all of the view, publish values in the dictionary `view.data`, ask for a pass at any time with
+    `view.wake_at`, and change the world: `view.close(node)`, `view.open(node)`, `view.requeue(job)`, `view.kill(job)`,
+    `view.set_rate(job, rate)`.
+    """
+
+    def begin(self, view: View) -> None:
+        """Before anything happens."""
+
+    def submitted(self, view: View, job: Job) -> None:
+        """A job has joined the queue, for the first time or again."""
+
+    def before(self, view: View) -> None:
+        """Before each pass of the policy."""
+
+    def after(self, view: View) -> None:
+        """After each pass."""
+
+    def started(self, view: View, job: Job, nodes: Nodes) -> None:
+        """A job has taken these nodes."""
+
+    def stopped(self, view: View, job: Job, nodes: Nodes) -> None:
+        """A job has left these nodes: ended, killed, requeued, suspended or about to have others."""
+
+    def ended(self, view: View, job: Job) -> None:
+        """A job that ran has left for good."""
+
+    def node_changed(self, view: View, node: int, state: str) -> None:
+        """A node is up again, or down, off, booting, in maintenance or drained."""
+
+    def allows(self, view: View, job: Job, nodes: Nodes) -> bool:
+        """May a job that fits start there? A False is to the policy as if it did not fit."""
+        return True
+
+    def finish(self, view: View) -> dict[str, float]:
+        """At the end: metrics that join the summary."""
+        return {}
+
+    def per_job(self) -> dict[str, dict[int, float]]:
+        """Values that join the table of jobs: column -> {sequence of the job: value}."""
+        return {}
+
+    def calendar(self, cluster: Cluster) -> list[Window]:
+        """Nodes that are set aside for a time, known before the run: backfilling looks ahead to it."""
+        return []
+
+
+def defines(observer: object, hook: str) -> bool:
+    """Whether it has the hook, and not just the base's."""
+    own = getattr(type(observer), hook, None)
+    return own is not None and own is not getattr(Observer, hook, None)
+
+
+class Observers:
+    """All observers of a run behind the two calls that the core makes, before and after each pass."""
+
+    def __init__(self, observers: Sequence[Any]) -> None:
+        self._all = list(observers)
+        hooks = ("submitted", "before", "after", "started", "stopped", "ended", "node_changed")
+        self._hooks: dict[str, list[Callable[..., Any]]] = {
+            hook: [getattr(observer, hook) for observer in self._all if defines(observer, hook)] for hook in hooks
+        }
+        self._gates = [observer.allows for observer in self._all if defines(observer, "allows")]
+        self._states: list[str] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._all)
+
+    @property
+    def allows(self) -> Callable[[View, Job, Nodes], bool] | None:
+        if not self._gates:
+            return None
+        return lambda view, job, nodes: all(gate(view, job, nodes) for gate in self._gates)
+
+    def begin(self, view: View) -> None:
+        self._states = ["up"] * view.cluster.nodes
+        for observer in self._all:
+            if defines(observer, "begin"):
+                observer.begin(view)
+        self._tell_nodes(view)
+
+    def before(self, view: View, events: list[Event]) -> None:
+        self._tell_moves(view)
+        if self._gates:
+            view.touch()  # what they think of a job may have changed with time alone
+        for hook in self._hooks["submitted"]:
+            for kind, job in events:
+                if kind in ("submitted", "requeued"):
+                    hook(view, job)
+        for hook in self._hooks["before"]:
+            hook(view)
+        self._tell_moves(view)
+        self._tell_nodes(view)
+
+    def after(self, view: View) -> None:
+        self._tell_moves(view)
+        for hook in self._hooks["after"]:
+            hook(view)
+            self._tell_moves(view)
+        self._tell_nodes(view)
+
+    def finish(self, view: View) -> dict[str, float]:
+        self._tell_moves(view)
+        values: dict[str, float] = {}
+        for observer in self._all:
+            if defines(observer, "finish"):
+                values.update({name: float(value) for name, value in observer.finish(view).items()})
+        return values
+
+    def per_job(self) -> pa.Table | None:
+        columns: dict[str, dict[int, float]] = {}
+        for observer in self._all:
+            if defines(observer, "per_job"):
+                columns.update(observer.per_job())
+        if not columns:
+            return None
+        sequences = sorted(set().union(*columns.values()))
+        arrays = {
+            name: np.array([values.get(sequence, np.nan) for sequence in sequences]) for name, values in columns.items()
+        }
+        return pa.table({"sequence": pa.array(sequences, pa.int64())} | {n: pa.array(a) for n, a in arrays.items()})
+
+    def calendar(self, cluster: Cluster) -> list[Window]:
+        return [
+            window for observer in self._all if defines(observer, "calendar") for window in observer.calendar(cluster)
+        ]
+
+    def _tell_moves(self, view: View) -> None:
+        """Until there are none: whoever is told may cause more."""
+        while moves := view.take_moves():
+            for takes, job, nodes in moves:
+                for hook in self._hooks["started" if takes else "stopped"]:
+                    hook(view, job, nodes)
+                if not takes and job.state == "gone":
+                    for hook in self._hooks["ended"]:
+                        hook(view, job)
+
+    def _tell_nodes(self, view: View) -> None:
+        if not self._hooks["node_changed"]:
+            return
+        states = view.cluster.states
+        for node, (before, now) in enumerate(zip(self._states, states, strict=True)):
+            if before != now:
+                for hook in self._hooks["node_changed"]:
+                    hook(view, node, now)
+        self._states = states
