@@ -137,11 +137,16 @@ class ClusterView {
     return nb::cast(
         nb::ndarray<nb::numpy, bool, nb::ndim<1>>(values, {static_cast<std::size_t>(view.machine().nodes())}, owner));
   }
+  const char *state(int node) const {
+    if (node < 0 || node >= nodes()) throw nb::index_error("no such node");
+    return mode_name(view_->mode(node));
+  }
   std::vector<const char *> states() const {
     std::vector<const char *> names;
-    for (int node = 0; node < nodes(); ++node) names.push_back(mode_name(view_->mode(node)));
+    for (int node = 0; node < nodes(); ++node) names.push_back(state(node));
     return names;
   }
+  std::int64_t changes() const { return live(view_).node_changes(); }
   int nodes() const { return live(view_).machine().nodes(); }
   Amount free_cores() const { return live(view_).cluster().free_cores(); }
 
@@ -244,8 +249,11 @@ void bind_view(nb::module_ &module) {
           "kill", [](const ViewPtr &view, const JobView &job) { view->kill(subject(view, job)); }, "job"_a)
       .def(
           "requeue",
-          [](const ViewPtr &view, const JobView &job, double saved) { view->requeue(subject(view, job), saved); },
-          "job"_a, "saved"_a = 0.0, "Back to the queue; so many seconds of its work need not be done again.")
+          [](const ViewPtr &view, const JobView &job, double saved, double cost) {
+            view->requeue(subject(view, job), saved, cost);
+          },
+          "job"_a, "saved"_a = 0.0, "cost"_a = 0.0,
+          "Back to the queue. `saved` seconds of its work need not be done again, `cost` seconds come on top.")
       .def(
           "suspend", [](const ViewPtr &view, const JobView &job) { view->suspend(subject(view, job)); }, "job"_a,
           "Off its nodes; its work is kept.")
@@ -313,6 +321,10 @@ void bind_decider(nb::module_ &module) {
       .def_prop_ro(
           "total", [](const ClusterView &cluster) { return cluster.total(0); }, "cores of each node",
           nb::sig("def total(self) -> numpy.typing.NDArray[typing.Any]"))
+      .def(
+          "state", [](const ClusterView &cluster, int node) { return cluster.state(node); }, "node"_a,
+          "up, down, off, booting, maintenance or drained")
+      .def_prop_ro("changes", &ClusterView::changes, "how often nodes have changed their states")
       .def_prop_ro("states", &ClusterView::states, "up, down, off, booting, maintenance or drained, of each node")
       .def_prop_ro("up", &ClusterView::up, "whether each node takes jobs",
                    nb::sig("def up(self) -> numpy.typing.NDArray[typing.Any]"))
@@ -330,6 +342,9 @@ void bind_decider(nb::module_ &module) {
       .def_prop_ro(
           "group", [](nb::handle self) { return self.attr("_group"); }, "of each node, by its number",
           nb::sig("def group(self) -> numpy.typing.NDArray[typing.Any]"))
+      .def_prop_ro(
+          "group_names", [](nb::handle self) { return self.attr("_group_names"); }, "names of the node groups",
+          nb::sig("def group_names(self) -> list[str]"))
       .def_prop_ro(
           "features", [](nb::handle self) { return self.attr("_features"); }, "of each node",
           nb::sig("def features(self) -> list[frozenset[str]]"))

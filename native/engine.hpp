@@ -160,6 +160,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   bool track_moves_ = false;
   std::vector<Move> moves_;
   std::vector<NodeMode> modes_;  // empty until a node changes
+  std::int64_t node_changes_ = 0;
   std::uint64_t changes_ = 0, starts_ = 0, timer_order_ = 0;
   std::uint64_t moved_ends_ = 0;  // entries of ends_ that are out of date
 

@@ -262,6 +262,7 @@ void Engine::write_piece(Job &job, PieceEnd how) {
 void Engine::write_node(int node, NodeMode mode) {
   modes_.resize(static_cast<std::size_t>(machine_.nodes()), NodeMode::Up);
   modes_[static_cast<std::size_t>(node)] = mode;
+  ++node_changes_;
   if (!node_rows_) node_rows_.emplace(0);
   if (node_rows_->room() == 0) {
     const int next = node_rows_->number() + 1;

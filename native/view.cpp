@@ -24,6 +24,7 @@ std::size_t View::waiting() const { return static_cast<std::size_t>(engine_->wai
 const EstimatedEnds &View::estimated_ends() const { return engine_->estimated_ends(); }
 const std::vector<Slot> &View::suspended() const { return engine_->suspended_; }
 std::vector<Move> View::take_moves() { return std::exchange(engine_->moves_, {}); }
+std::int64_t View::node_changes() const { return engine_->node_changes_; }
 NodeMode View::mode(int node) const {
   return engine_->modes_.empty() ? NodeMode::Up : engine_->modes_[static_cast<std::size_t>(node)];
 }
@@ -166,12 +167,13 @@ void View::kill(Slot slot) {
   engine_->tell(Event::Kind::Completed, slot);
 }
 
-void View::requeue(Slot slot, double saved) {
+void View::requeue(Slot slot, double saved, double cost) {
   Job &job = running_job(slot, "requeue");
   if (!(saved >= 0)) engine_->refuse("requeue", slot, "what is saved of its work cannot be negative");
+  if (!(cost >= 0)) engine_->refuse("requeue", slot, "a cost cannot be negative");
   engine_->write_piece(job, PieceEnd::Requeued);
   engine_->stop(slot);
-  job.work = std::max(job.runtime - saved, 0.0);
+  job.work = std::max(job.runtime - saved, 0.0) + cost;
   job.start = std::numeric_limits<double>::quiet_NaN();
   job.estimate = std::max(job.first_estimate - saved, 1.0), job.corrections = 0;
   engine_->enqueue(slot);

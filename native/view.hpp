@@ -88,6 +88,7 @@ class View {
   const std::vector<Slot> &suspended() const;
   std::vector<Move> take_moves();  // since they were last taken
   NodeMode mode(int node) const;
+  std::int64_t node_changes() const;  // so far
   const LiveCluster &cluster() const;
   const Machine &machine() const;
   const Placement &placement() const;
@@ -109,8 +110,9 @@ class View {
   void choose_way(Slot slot, std::int32_t way);  // before the start of a job that has several
   void reject(Slot slot);
   void kill(Slot slot);
-  void requeue(Slot slot, double saved = 0);  // back to the queue; so much of its work need not be done again
-  void suspend(Slot slot);                    // off its nodes, its work kept
+  // Back to the queue: so much of its work need not be done again, so much comes on top.
+  void requeue(Slot slot, double saved, double cost);
+  void suspend(Slot slot);  // off its nodes, its work kept
   bool resume(Slot slot, const Shares *shares, double cost);
   bool reshape(Slot slot, std::int32_t way, const Shares *shares, double cost);
   void set_rate(Slot slot, double rate);  // of a running job: 1 is as in the workload, 0 stands still

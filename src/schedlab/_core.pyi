@@ -184,8 +184,10 @@ class View:
     def unreserve(self, job: Job) -> None: ...
     def reject(self, job: Job) -> None: ...
     def kill(self, job: Job) -> None: ...
-    def requeue(self, job: Job, saved: float = 0.0) -> None:
-        """Back to the queue; so many seconds of its work need not be done again."""
+    def requeue(self, job: Job, saved: float = 0.0, cost: float = 0.0) -> None:
+        """
+        Back to the queue. `saved` seconds of its work need not be done again, `cost` seconds come on top.
+        """
 
     def suspend(self, job: Job) -> None:
         """Off its nodes; its work is kept."""
@@ -251,6 +253,13 @@ class ClusterView:
     def total(self) -> numpy.typing.NDArray[Any]:
         """cores of each node"""
 
+    def state(self, node: int) -> str:
+        """up, down, off, booting, maintenance or drained"""
+
+    @property
+    def changes(self) -> int:
+        """how often nodes have changed their states"""
+
     @property
     def states(self) -> list[str]:
         """up, down, off, booting, maintenance or drained, of each node"""
@@ -269,6 +278,10 @@ class ClusterView:
     @property
     def group(self) -> numpy.typing.NDArray[Any]:
         """of each node, by its number"""
+
+    @property
+    def group_names(self) -> list[str]:
+        """names of the node groups"""
 
     @property
     def features(self) -> list[frozenset[str]]:

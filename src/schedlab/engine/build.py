@@ -34,6 +34,7 @@ class Chosen:
     order: Any  # functions of jobs, or None where the core knows the formula
     scan: Any
     place: Any  # a function of (job, cluster), or None
+    observers: tuple[Any, ...]  # that the policy brings along, itself if it has a word in who may start
 
 
 def chosen(policy: str | PolicySpec | Decider, estimate: str | object = "limit") -> Chosen:
@@ -73,6 +74,7 @@ def chosen(policy: str | PolicySpec | Decider, estimate: str | object = "limit")
         order=_function(spec.order),
         scan=_function(spec.scan),
         place=None if spec.place.plugin is None else spec.place.plugin.make(),
+        observers=(*getattr(decider, "observers", ()), *([decider] if hasattr(decider, "allows") else [])),
     )
 
 
@@ -151,6 +153,7 @@ def new_simulation(
         {
             "names": cluster.node_names(),
             "group": np.array([number for number, _ in groups]),
+            "group_names": [group.name for group in cluster.groups],
             "features": [group.features for _, group in groups],
             "partitions": {partition.name: partition.groups for partition in cluster.partitions},
         }

@@ -8,6 +8,7 @@ or point; (kind, node) with closed or opened; or ("woken", None).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from schedlab._core import Job, View
@@ -23,10 +24,14 @@ class Decider(Protocol):
 
 
 class Policy:
-    """What a policy of yours derives from. `placement` says where jobs go that you start without naming nodes."""
+    """What a policy of yours derives from. `placement` says where jobs go that you start without naming nodes.
+
+    It may bring observers along, and it may have a method `allows(view, job, nodes)`, which every start has to pass.
+    """
 
     placement = "first-fit"
     exclusive = False  # whether every job gets whole nodes
+    observers: Sequence[object] = ()
 
     def decide(self, view: View, events: list[Event]) -> None:
         raise NotImplementedError(f"{type(self).__name__} has to define decide(self, view, events)")

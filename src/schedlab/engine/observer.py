@@ -82,15 +82,19 @@ class Observers:
         }
         self._gates = [observer.allows for observer in self._all if defines(observer, "allows")]
         self._states: list[str] = []
+        self._changes = 0
 
     def __bool__(self) -> bool:
         return bool(self._all)
 
     @property
-    def allows(self) -> Callable[[View, Job, Nodes], bool] | None:
-        if not self._gates:
-            return None
-        return lambda view, job, nodes: all(gate(view, job, nodes) for gate in self._gates)
+    def gate(self) -> Callable[[View, Job, Nodes], bool] | None:
+        """Asks everybody who has a word in who may start."""
+        return self._allows if self._gates else None
+
+    def _allows(self, view: View, job: Job, nodes: Nodes) -> bool:
+        self._tell_moves(view)  # of this pass, so far
+        return all(allows(view, job, nodes) for allows in self._gates)
 
     def begin(self, view: View) -> None:
         self._states = ["up"] * view.cluster.nodes
@@ -156,8 +160,9 @@ class Observers:
                         hook(view, job)
 
     def _tell_nodes(self, view: View) -> None:
-        if not self._hooks["node_changed"]:
+        if not self._hooks["node_changed"] or view.cluster.changes == self._changes:
             return
+        self._changes = view.cluster.changes
         states = view.cluster.states
         for node, (before, now) in enumerate(zip(self._states, states, strict=True)):
             if before != now:

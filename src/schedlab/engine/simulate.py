@@ -65,8 +65,9 @@ def simulate(
 
     `estimate` is a text too, or an object with `estimate(job)`. With `out` the run streams into that folder and memory
     stays small; without, it is kept in memory. `validate` checks the engine's invariants at every step (slow).
-    `progress` is called a few times a second, and so is `watch`, with the view (to look at, not to decide). If a policy or an observer in Python fails, the error says where, and
-    what had been simulated until then is its `run` (and in `out`), marked as incomplete.
+    `progress` is called a few times a second, and so is `watch`, with the view (to look at, not to decide). If a
+    policy or an observer in Python fails, the error says where, and what had been simulated until then is its `run`
+    (and in `out`), marked as incomplete.
     """
     choice = chosen(policy, estimate)
     options = Options(choice.estimate_text, overrun, passes, dependencies)
@@ -91,7 +92,7 @@ class Simulated:
         watch: Watch | None = None,
     ) -> None:
         self._workload, self._cluster, self._choice, self._options = workload, cluster, choice, options
-        self._observers = Observers(observers)
+        self._observers = Observers((*choice.observers, *observers))
         self._out = out
         follow = options.dependencies == "follow"
         keep = out is None and not workload.flexible
@@ -111,7 +112,7 @@ class Simulated:
             decide=None if choice.decider is None else choice.decider.decide,
             before=self._observers.before if observed else None,
             after=self._observers.after if observed else None,
-            allows=self._observers.allows,
+            allows=self._observers.gate,
             batches=self._feed.batches(),
             write=self._write,
             progress=progress if watch is None else self._watched(progress, watch),

@@ -1,0 +1,200 @@
+"""Nodes fail and are repaired, and their jobs suffer.
+
+Times to failure are exponential, or Weibull with `shape`, with mean `mtbf` for each node; repairs are exponential with
+mean `repair`. Every node has a random stream of its own, fixed by the seed: what happens to it does not depend on the
+schedule.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from heapq import heappop, heappush
+from math import floor, gamma, inf
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+
+from schedlab._core import Job, View
+from schedlab.engine.observer import Nodes, Observer
+from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.suggest import did_you_mean
+
+Victims = Literal["requeue", "kill"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """Of the nodes of a group: mean seconds between failures, Weibull shape, mean seconds of a repair."""
+
+    mtbf: float = inf
+    shape: float = 1.0  # 1 is exponential; below 1 young nodes fail more, above 1 old ones
+    repair: float = 3600.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if not getattr(self, field.name) > 0:
+                value = getattr(self, field.name)
+                raise InputError(f"failures: {field.name} cannot be {value!r}", hint="give a number above 0")
+
+    def outages(self, stream: np.random.Generator) -> Iterator[tuple[float, float]]:
+        """(from, until) of one outage after the other, in seconds from the beginning."""
+        if self.mtbf == inf:
+            return
+        scale, time = self.mtbf / gamma(1 + 1 / self.shape), 0.0
+        while True:
+            fails = time + scale * float(stream.weibull(self.shape))
+            time = fails + float(stream.exponential(self.repair))
+            yield fails, time
+
+
+class Failures(Observer):
+    """Nodes fail at random or as `trace` says. Jobs that ran there are requeued or killed.
+
+    With a checkpoint every `checkpoint` seconds of work, each taking `cost` seconds, a requeued job begins again after
+    the last one, plus `restart` seconds; while it runs, checkpoints slow it down to checkpoint / (checkpoint + cost).
+    `groups` has other numbers for some node groups. `trace` is a CSV file with the columns node, from, until (seconds).
+    """
+
+    def __init__(
+        self,
+        mtbf: float = inf,
+        shape: float = 1.0,
+        repair: float = 3600.0,
+        groups: Mapping[str, Mapping[str, float]] | None = None,
+        trace: str | Path | None = None,
+        seed: int = 0,
+        victims: Victims = "requeue",
+        checkpoint: float | None = None,
+        cost: float = 0.0,
+        restart: float = 0.0,
+    ) -> None:
+        if victims not in get_args(Victims):
+            hint = did_you_mean(victims, get_args(Victims), "requeue or kill")
+            raise InputError(f"failures: victims cannot be {victims!r}", hint=hint)
+        if (checkpoint is not None and not checkpoint > 0) or not cost >= 0 or not restart >= 0:
+            raise InputError("failures: checkpoint has to be above 0, cost and restart 0 or more")
+        if trace is not None and (mtbf < inf or groups):
+            raise InputError("failures: give a trace, or the numbers of a model, not both")
+        self._default, self._groups = Reliability(mtbf, shape, repair), groups or {}
+        self._trace, self._seed, self._victims = trace, seed, victims
+        self._checkpoint, self._cost, self._restart = checkpoint, cost, restart
+
+    def begin(self, view: View) -> None:
+        self._outages = self._by_trace(view) if self._trace is not None else self._by_model(view)
+        self._next: list[tuple[float, int, float]] = []  # (fails, node, repaired)
+        self._down: list[tuple[float, int]] = []  # (repaired, node)
+        self._saved: dict[int, float] = {}  # sequence: work that checkpoints have saved
+        self._origin: float | None = None
+        self._failures = self._hit = 0
+        self._lost = 0.0
+
+    def _by_model(self, view: View) -> list[Iterator[tuple[float, float]]]:
+        names = view.cluster.group_names
+        for group in self._groups:
+            if group not in names:
+                hint = did_you_mean(group, names, f"groups: {', '.join(names)}")
+                raise InputError(f"failures: the cluster has no node group '{group}'", hint=hint)
+        by_group = [replace(self._default, **self._groups.get(name, {})) for name in names]
+        return [
+            by_group[group].outages(np.random.default_rng([self._seed, node]))
+            for node, group in enumerate(view.cluster.group.tolist())
+        ]
+
+    def _by_trace(self, view: View) -> list[Iterator[tuple[float, float]]]:
+        assert self._trace is not None
+        numbers = {name: number for number, name in enumerate(view.cluster.names)}
+        found: list[list[tuple[float, float]]] = [[] for _ in numbers]
+        for node, begin, end in read_outages(self._trace, numbers):
+            found[node].append((begin, end))
+        return [iter(sorted(outages)) for outages in found]
+
+    def before(self, view: View) -> None:
+        if self._origin is None:  # the model's clock begins with the first thing that happens; a trace has its own
+            self._origin = 0.0 if self._trace is not None else view.now
+            for node in range(len(self._outages)):
+                self._plan(view, node)
+        while self._down and self._down[0][0] <= view.now:
+            _, node = heappop(self._down)
+            view.open(node)
+            self._plan(view, node)
+        while self._next and self._next[0][0] <= view.now:
+            _, node, repaired = heappop(self._next)
+            self._fail(view, node, repaired)
+
+    def started(self, view: View, job: Job, nodes: Nodes) -> None:
+        if self._checkpoint is not None and self._cost > 0:
+            view.set_rate(job, self._checkpoint / (self._checkpoint + self._cost))
+
+    def finish(self, view: View) -> dict[str, float]:
+        return {"failures": self._failures, "failed_jobs": self._hit, "lost_core_hours": self._lost / 3600}
+
+    def _plan(self, view: View, node: int) -> None:
+        """The node's next outage, if there is one."""
+        assert self._origin is not None
+        for begin, end in self._outages[node]:
+            fails, repaired = self._origin + begin, self._origin + end
+            if repaired > view.now:
+                heappush(self._next, (fails, node, repaired))
+                if fails > view.now:
+                    view.wake_at(fails)
+                return
+
+    def _fail(self, view: View, node: int, repaired: float) -> None:
+        if view.cluster.state(node) != "up":  # nobody notices
+            self._plan(view, node)
+            return
+        self._failures += 1
+        for job in view.jobs_on(node):
+            self._hit += 1
+            self._strike(view, job)
+        view.close(node, "down")
+        heappush(self._down, (repaired, node))
+        view.wake_at(repaired)
+
+    def _strike(self, view: View, job: Job) -> None:
+        done = (view.now - job.start) * job.rate
+        kept = 0.0
+        if self._victims == "kill":
+            self._lost += (self._saved.pop(job.sequence, 0.0) + done) * job.cores
+            view.kill(job)
+            return
+        if self._checkpoint is not None:
+            kept = floor((view.now - job.start) / (self._checkpoint + self._cost)) * self._checkpoint
+        self._lost += (done - kept) * job.cores
+        saved = self._saved[job.sequence] = self._saved.get(job.sequence, 0.0) + kept
+        view.requeue(job, saved=saved, cost=self._restart if saved > 0 else 0.0)
+
+
+def read_outages(path: str | Path, nodes: Mapping[str, int]) -> Iterator[tuple[int, float, float]]:
+    """(node number, from, until) of each row of a CSV file; all mistakes at once."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from None
+    rows = csv.DictReader(text.splitlines())
+    columns = ("node", "from", "until")
+    if missing := [name for name in columns if name not in (rows.fieldnames or ())]:
+        hint = "the first line names the columns: node,from,until"
+        raise InputError(f"the column {missing[0]} is missing", where=f"{path}, line 1", hint=hint)
+    found, errors = [], []
+    for row in rows:
+        where = f"{path}, line {rows.line_num}"
+        name = (row["node"] or "").strip()
+        if name not in nodes:
+            hint = did_you_mean(name, nodes, "the cluster's names are in its file")
+            errors.append(InputError(f"there is no node '{name}'", where=where, hint=hint))
+            continue
+        try:
+            begin, end = float(row["from"]), float(row["until"])
+        except (TypeError, ValueError):
+            errors.append(InputError(f"{row['from']!r}, {row['until']!r} are not two times in seconds", where=where))
+            continue
+        if not begin < end:
+            errors.append(InputError(f"until {end} is not after from {begin}", where=where))
+        found.append((nodes[name], begin, end))
+    if errors:
+        raise InputErrors(errors)
+    return iter(found)

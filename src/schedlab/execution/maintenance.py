@@ -1,0 +1,81 @@
+"""Nodes that are set aside for a time, known in advance: for maintenance, or for somebody's jobs.
+
+Backfilling looks ahead: a job that, by its estimate, would still be there is not started on these nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+from schedlab._core import View
+from schedlab.engine.observer import Observer, Window
+from schedlab.model.cluster import Cluster
+from schedlab.model.errors import InputError
+from schedlab.model.nodeset import expand
+from schedlab.model.suggest import did_you_mean
+from schedlab.model.units import parse_duration
+
+Victims = Literal["requeue", "kill", "drain"]
+
+
+class Reservation(Observer):
+    """`nodes` (n[001-008]) from `start` for `duration` for the jobs of some `users` (numbers as in the log).
+
+    Times are seconds from the beginning of the log, or texts such as 3d.
+    """
+
+    def __init__(self, nodes: str, start: float | str, duration: float | str, users: Sequence[int] = ()) -> None:
+        self._names = [name for name, _ in expand(nodes)]
+        self._from = parse_duration(start)
+        self._until = self._from + parse_duration(duration)
+        self._users = list(users)
+
+    def calendar(self, cluster: Cluster) -> list[Window]:
+        numbers = {name: number for number, name in enumerate(cluster.node_names())}
+        for name in self._names:
+            if name not in numbers:
+                hint = did_you_mean(name, numbers, f"the cluster's nodes are {', '.join(list(numbers)[:3])}, …")
+                raise InputError(f"there is no node '{name}'", hint=hint)
+        self._nodes = [numbers[name] for name in self._names]
+        return [(self._nodes, self._from, self._until, self._users)]
+
+
+class Maintenance(Reservation):
+    """`nodes` are closed from `start` for `duration`. Jobs that are still there are requeued, killed, or may end."""
+
+    def __init__(self, nodes: str, start: float | str, duration: float | str, victims: Victims = "requeue") -> None:
+        super().__init__(nodes, start, duration)
+        if victims not in get_args(Victims):
+            hint = did_you_mean(victims, get_args(Victims), "requeue, kill or drain")
+            raise InputError(f"maintenance: victims cannot be {victims!r}", hint=hint)
+        self._victims = victims
+
+    def begin(self, view: View) -> None:
+        self._hit = 0
+        self._closed: list[int] = []
+        view.wake_at(self._from)
+        view.wake_at(self._until)
+
+    def before(self, view: View) -> None:
+        if not self._closed and self._from <= view.now < self._until:
+            self._close(view)
+        if self._closed and view.now >= self._until:
+            for node in self._closed:
+                view.open(node)
+            self._closed = []
+
+    def finish(self, view: View) -> dict[str, float]:
+        return {"maintenance_victims": self._hit}
+
+    def _close(self, view: View) -> None:
+        for node in self._nodes:
+            for job in view.jobs_on(node) if self._victims != "drain" else ():
+                self._hit += 1
+                if self._victims == "kill":
+                    view.kill(job)
+                else:
+                    view.requeue(job)
+            if view.cluster.state(node) == "up":
+                view.close(node, "maintenance")
+                self._closed.append(node)

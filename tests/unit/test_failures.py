@@ -1,0 +1,144 @@
+"""Failing nodes, checkpoints, maintenance and reservations, against numbers computed by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import schedlab as sl
+from schedlab.execution.failures import Failures, Reliability
+from schedlab.execution.maintenance import Maintenance, Reservation
+
+TWO = sl.Cluster.uniform(2, cores=4)
+BOTH = pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "easy:reservations=2", "skip"])
+
+
+def trace(folder: Path, *rows: str) -> Path:
+    path = folder / "outages.csv"
+    path.write_text("node,from,until\n" + "".join(f"{row}\n" for row in rows))
+    return path
+
+
+@BOTH
+def test_victims_are_requeued_and_start_again(tmp_path: Path, policy: str) -> None:
+    jobs = sl.Workload.of(submit=[0], runtime=[100], limit=[200], count=[8])
+    run = sl.simulate(jobs, TWO, policy, observers=[Failures(trace=trace(tmp_path, "n2,30,50"))], validate=True)
+    assert run.jobs.select("start", "end", "state").row(0) == (50.0, 150.0, "completed")
+    assert run.pieces.select("begin", "end", "how", "nodes").rows() == [
+        (0.0, 30.0, "requeued", "n[1-2]*4"),
+        (50.0, 150.0, "completed", "n[1-2]*4"),
+    ]
+    assert run.nodes.rows() == [(30.0, "n2", "down"), (50.0, "n2", "up")]
+    assert run.summary["failures"] == 1 and run.summary["failed_jobs"] == 1
+    assert run.summary["lost_core_hours"] == pytest.approx(30 * 8 / 3600)
+
+
+def test_victims_can_be_killed(tmp_path: Path) -> None:
+    jobs = sl.Workload.of(submit=[0, 0], runtime=[100, 100], count=[4, 4])
+    failures = Failures(trace=trace(tmp_path, "n1,40,60"), victims="kill")
+    run = sl.simulate(jobs, TWO, "easy", observers=[failures], validate=True)
+    assert run.jobs.select("end", "state").rows() == [(40.0, "killed"), (100.0, "completed")]
+    assert run.summary["lost_core_hours"] == pytest.approx(40 * 4 / 3600)
+
+
+def test_a_job_goes_on_from_its_last_checkpoint(tmp_path: Path) -> None:
+    """A checkpoint after every 20 s of work takes 5 s: work at rate 0.8. After 60 s there are two of them, 40 s saved."""
+    jobs = sl.Workload.of(submit=[0], runtime=[100], limit=[1000], count=[4])
+    failures = Failures(trace=trace(tmp_path, "n1,60,70"), checkpoint=20, cost=5, restart=8)
+    run = sl.simulate(jobs, sl.Cluster.uniform(1, cores=4), "easy", observers=[failures], validate=True)
+    # From 70 on: (100 - 40 + 8) / 0.8 = 85 s.
+    assert run.jobs.select("start", "end").row(0) == (70.0, 155.0)
+    assert run.summary["lost_core_hours"] == pytest.approx((60 * 0.8 - 40) * 4 / 3600)
+
+
+def test_two_failures_keep_what_both_attempts_saved(tmp_path: Path) -> None:
+    jobs = sl.Workload.of(submit=[0], runtime=[100], limit=[1000], count=[4])
+    failures = Failures(trace=trace(tmp_path, "n1,35,40", "n1,65,70"), checkpoint=10)
+    run = sl.simulate(jobs, sl.Cluster.uniform(1, cores=4), "easy", observers=[failures], validate=True)
+    # 30 saved at 35, 20 more at 65: 50 left from 70 on.
+    assert run.jobs.select("start", "end").row(0) == (70.0, 120.0)
+    assert run.summary["lost_core_hours"] == pytest.approx(10 * 4 / 3600)
+
+
+def test_times_to_failure_follow_the_model() -> None:
+    for shape in (0.7, 1.0, 2.0):
+        outages = Reliability(mtbf=1000, shape=shape, repair=100).outages(np.random.default_rng(3))
+        lengths, repairs, last = [], [], 0.0
+        for _, (begin, end) in zip(range(20_000), outages, strict=False):
+            lengths.append(begin - last)
+            repairs.append(end - begin)
+            last = end
+        assert np.mean(lengths) == pytest.approx(1000, rel=0.03)
+        assert np.mean(repairs) == pytest.approx(100, rel=0.03)
+
+
+def test_failures_do_not_depend_on_the_schedule() -> None:
+    jobs = sl.Workload.of(submit=range(0, 4000, 10), runtime=[60] * 400, limit=[90] * 400, count=[1, 3, 5, 8] * 100)
+    made = [
+        sl.simulate(jobs, TWO, policy, observers=[Failures(mtbf=2000, repair=50, seed=5)], validate=True)
+        for policy in ("fcfs", "easy", "easy", "conservative")
+    ]
+    horizon = min(run.nodes["time"].max() for run in made)  # type: ignore[type-var]
+    stories = [run.nodes.filter(run.nodes["time"] <= horizon).rows() for run in made]
+    assert stories[0] == stories[1] == stories[2] == stories[3] and len(stories[0]) > 3
+    assert made[1].jobs.equals(made[2].jobs)
+    other = sl.simulate(jobs, TWO, "easy", observers=[Failures(mtbf=2000, repair=50, seed=6)])
+    assert other.nodes.rows() != made[1].nodes.rows()
+
+
+def test_a_bad_trace_is_refused_with_all_its_mistakes(tmp_path: Path) -> None:
+    jobs = sl.Workload.of(submit=[0], runtime=[1], count=[1])
+    path = trace(tmp_path, "n3,1,2", "n1,x,2", "n1,5,4")
+    with pytest.raises(sl.InputError) as caught:
+        sl.simulate(jobs, TWO, "easy", observers=[Failures(trace=path)])
+    text = str(caught.value)
+    assert all(part in text for part in ("line 2", "no node 'n3'", "line 3", "line 4", "until 4.0 is not after"))
+
+
+@BOTH
+def test_backfilling_looks_ahead_to_maintenance(policy: str) -> None:
+    """Node 2 is closed from 100 to 200. Job 2 would still be there: it waits. Job 3 fits before."""
+    jobs = sl.Workload.of(submit=[0, 1, 2], runtime=[300, 150, 50], limit=[300, 150, 90], count=[4, 4, 4])
+    maintenance = Maintenance("n2", start=100, duration="100s")
+    run = sl.simulate(jobs, TWO, policy, observers=[maintenance], validate=True)
+    starts = run.jobs["start"].to_list()
+    assert starts[:2] == [0, 200]
+    if policy != "fcfs":  # which lets nobody pass
+        assert starts[2] == 2
+    assert run.summary["maintenance_victims"] == 0
+
+
+def test_who_is_still_there_is_requeued_killed_or_may_end() -> None:
+    def ends(victims: Any) -> list[Any]:
+        jobs = sl.Workload.of(submit=[0], runtime=[90], limit=[50], count=[8])
+        maintenance = Maintenance("n1", start=60, duration=100, victims=victims)
+        run = sl.simulate(jobs, TWO, "easy", observers=[maintenance], overrun="run", validate=True)
+        return list(run.jobs.select("start", "end", "state").row(0))
+
+    assert ends("requeue") == [160, 250, "completed"]
+    assert ends("kill") == [0, 60, "killed"]
+    assert ends("drain") == [0, 90, "completed"]
+
+
+def test_a_reservation_is_for_some() -> None:
+    jobs = sl.Workload.of(submit=[0, 1], runtime=[50, 50], count=[8, 8], user=[1, 7])
+    run = sl.simulate(jobs, TWO, "easy", observers=[Reservation("n[1-2]", 40, 100, users=[7])], validate=True)
+    assert run.jobs["start"].to_list() == [140, 1]
+
+
+def test_a_node_that_is_down_cannot_be_used() -> None:
+    class Stubborn(sl.Policy):
+        def decide(self, view: Any, events: Any) -> None:
+            for job in view.queue:
+                view.start(job, nodes=[(0, 1)])
+
+    class Closed(sl.Observer):
+        def begin(self, view: Any) -> None:
+            view.close(0, "down")
+
+    jobs = sl.Workload.of(submit=[5], runtime=[50], count=[1])
+    with pytest.raises(sl.DecisionError, match="cannot start job 1 at 5 s: a node is closed"):
+        sl.simulate(jobs, TWO, Stubborn(), observers=[Closed()])
