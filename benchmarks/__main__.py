@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks import accasim, conservative, floor, memory, scaling
+from benchmarks import accasim, conservative, floor, learn, memory, scaling, watch
 from benchmarks.report import Line, show
 from benchmarks.settings import Settings
 
@@ -21,6 +21,8 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Line]]] = {
     "nodes": scaling.nodes_lines,
     "conservative": conservative.lines,
     "memory": memory.lines,
+    "watch": watch.lines,
+    "learn": learn.lines,
 }
 
 

@@ -48,13 +48,8 @@ std::optional<Shares> shares_of(const Nodes &nodes) {
 bool start(const ViewPtr &view, const JobView &job, const Nodes &nodes, std::optional<int> shape, double priority,
            bool backfilled) {
   const Slot slot = subject(view, job);
-  const std::int32_t before = job.facts().way;
-  if (shape) view->choose_way(slot, *shape);
   const auto shares = shares_of(nodes);
-  const bool started =
-      shares ? view->start_on(slot, *shares, priority, backfilled) : view->start(slot, priority, backfilled);
-  if (!started && shape) view->choose_way(slot, before);
-  return started;
+  return view->start_as(slot, shape.value_or(job.facts().way), shares ? &*shares : nullptr, priority, backfilled);
 }
 
 constexpr std::pair<const char *, NodeMode> kModes[] = {{"up", NodeMode::Up},
@@ -190,7 +185,7 @@ nb::dict history(const ViewPtr &view, std::int32_t user, std::size_t last) {
   add("submit", [](const Finished &job) { return job.submit; });
   add("start", [](const Finished &job) { return job.start; });
   add("end", [](const Finished &job) { return job.end; });
-  add("runtime", [](const Finished &job) { return job.end - job.start; });
+  add("runtime", [](const Finished &job) { return job.runtime; });
   add("limit", [](const Finished &job) { return job.limit; });
   return columns;
 }

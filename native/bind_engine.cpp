@@ -29,6 +29,7 @@ using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 class PythonHost final : public Host {
  public:
   nb::object batches, write, progress;
+  double tick_seconds = 0.1;
 
   bool refill(JobColumns &columns) override {
     nb::gil_scoped_acquire held;
@@ -117,7 +118,7 @@ class PythonHost final : public Host {
 
   void tick(Time now, std::int64_t ended) override {
     const auto clock = std::chrono::steady_clock::now();
-    if (clock - last_tick_ < std::chrono::milliseconds(100)) return;
+    if (clock - last_tick_ < std::chrono::duration<double>(tick_seconds)) return;
     last_tick_ = clock;
     nb::gil_scoped_acquire held;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -165,6 +166,11 @@ class NativePolicy {
     for (const auto &source : sources_) source->set_view(view);
   }
   std::unique_ptr<Decider> release() { return std::move(policy_); }
+  std::vector<double> memory() const { return policy_->memory(); }
+  void recall(const std::shared_ptr<View> &view, const std::vector<double> &memory) {
+    set_view(view);
+    policy_->recall(*view, memory);
+  }
 
  private:
   Order make(const OrderChoice &choice) {
@@ -223,17 +229,18 @@ class Simulation {
   nb::object view() const { return view_; }
 
   // With `decide` the decisions are made in Python, by decide(view, events); else by the native policy.
-  void prepare(NativePolicy &native, nb::object decide, nb::object before, nb::object after, nb::object allows,
-               nb::object batches, nb::object write, nb::object progress, bool watched) {
+  void prepare(NativePolicy &native, nb::object decide, nb::object recall, nb::object before, nb::object after,
+               nb::object allows, nb::object batches, nb::object write, nb::object progress, bool watched) {
     host_.batches = nb::iter(batches);
     host_.write = write, host_.progress = progress;
     native.set_view(engine_->view());
     if (decide.is_none() && before.is_none() && after.is_none()) {
       decider_ = native.release();
     } else {
-      auto hosted = std::make_unique<HostedDecider>(native.release(), decide, before, after);
+      auto hosted = std::make_unique<HostedDecider>(native.release(), decide, before, after, recall);
       hosted->set_view(engine_->view());
       decider_ = std::move(hosted);
+      engine_->tick_every(16);  // they are slow
       if (!before.is_none() || !after.is_none()) engine_->track_moves();
     }
     if (!allows.is_none()) {
@@ -266,6 +273,26 @@ class Simulation {
     engine_->finish();
     forget();
   }
+  void set_ticks(unsigned instants, double seconds) {
+    engine_->tick_every(instants);
+    host_.tick_seconds = seconds;
+  }
+
+  // Taking up a run again.
+  void keep_journal() { engine_->keep_journal(); }
+  nb::bytes take_journal() {
+    const std::string bytes = engine_->take_journal();
+    return nb::bytes(bytes.data(), bytes.size());
+  }
+  nb::bytes snapshot() const {
+    const std::string bytes = engine_->snapshot(*decider_);
+    return nb::bytes(bytes.data(), bytes.size());
+  }
+  std::int64_t passes() const { return engine_->passes(); }
+  void replay(nb::bytes journal, std::int64_t passes, nb::bytes snapshot) {
+    engine_->replay({journal.c_str(), journal.size()}, passes, {snapshot.c_str(), snapshot.size()});
+  }
+
   std::int64_t last_job() const { return engine_->view()->last_job; }
 
   // What Python gave may point back to us.
@@ -322,7 +349,9 @@ void bind_engine(nb::module_ &module) {
       .def(nb::init<const std::string &, const OrderChoice &, const std::optional<OrderChoice> &, std::int64_t, int,
                     bool>(),
            nb::kw_only(), "backfill"_a, "order"_a, "scan"_a.none(), "depth"_a, "reservations"_a, "calendar"_a = false)
-      .def("decide", &NativePolicy::decide, "view"_a, "What it would do now, done.");
+      .def("decide", &NativePolicy::decide, "view"_a, "What it would do now, done.")
+      .def("memory", &NativePolicy::memory, "What it remembers beyond the marks on jobs.")
+      .def("recall", &NativePolicy::recall, "view"_a, "memory"_a, "Finds its place again in a run that is taken up.");
 
   nb::class_<Simulation>(module, "Simulation", "One run: a machine, the rules of time, and how jobs are placed.")
       .def(nb::init<const std::vector<std::string> &, const std::vector<std::pair<int, std::vector<Amount>>> &,
@@ -335,15 +364,23 @@ void bind_engine(nb::module_ &module) {
            "exclusive"_a, "groups"_a, "reason"_a,
            "Makes the next request known; jobs point to requests by their number. A reason > 0 rejects its jobs.")
       .def_prop_ro("view", &Simulation::view, nb::sig("def view(self) -> View"))
-      .def("prepare", &Simulation::prepare, nb::kw_only(), "native"_a, "decide"_a.none(), "before"_a.none(),
-           "after"_a.none(), "allows"_a.none(), "batches"_a, "write"_a, "progress"_a.none(), "watched"_a,
-           "Who decides, who looks on, and where jobs come from and results go.")
+      .def("prepare", &Simulation::prepare, nb::kw_only(), "native"_a, "decide"_a.none(), "recall"_a.none(),
+           "before"_a.none(), "after"_a.none(), "allows"_a.none(), "batches"_a, "write"_a, "progress"_a.none(),
+           "watched"_a, "Who decides, who looks on, and where jobs come from and results go.")
       .def("run", &Simulation::run, "Simulates the whole workload; returns the seconds it took.")
       .def("advance", &Simulation::advance, "Goes on to the next pass, step by step; False when it is over.")
       .def("events", &Simulation::events, nb::sig("def events(self) -> list[tuple[str, Job | int | None]]"),
            "What is told in this pass.")
       .def("finish", &Simulation::finish, "Hands over what is left, and the jobs that are still there as they are.")
       .def("forget", &Simulation::forget)
+      .def("set_ticks", &Simulation::set_ticks, "instants"_a, "seconds"_a,
+           "How often progress is told: every so many instants, but no more often than that.")
+      .def("keep_journal", &Simulation::keep_journal, "From now on, writes down what is decided.")
+      .def("take_journal", &Simulation::take_journal, "What was decided since it was last taken.")
+      .def("snapshot", &Simulation::snapshot, "At the end of an instant: what else a resumed run has to know.")
+      .def_prop_ro("passes", &Simulation::passes, "How many passes there were, less one.")
+      .def("replay", &Simulation::replay, "journal"_a, "passes"_a, "snapshot"_a,
+           "Before `run`: do what was decided once more, without asking anybody, up to that pass.")
       .def_prop_ro("last_job", &Simulation::last_job, "The id of the job that was last dealt with.");
 
   nb::class_<NodeNames>(module, "NodeNames", "Writes allocations as node-set strings.")

@@ -23,6 +23,15 @@ class Conservative final : public QueuePolicy {
 
   bool needs_estimated_ends() const override { return true; }
 
+  std::vector<double> memory() const override { return {by_nodes_ ? 1.0 : 0.0, plan_is_wrong_ ? 1.0 : 0.0, woken_at_}; }
+  void recall(View &view, std::span<const double> memory) override {
+    QueuePolicy::recall(view, memory);
+    by_nodes_ = memory[0] != 0, plan_is_wrong_ = memory[1] != 0, woken_at_ = memory[2];
+    plan_ = by_nodes_ ? Plan::by_nodes(view) : Plan::by_count(view);
+    for (Slot slot = view.first_waiting(); slot != kNoSlot; slot = view.job(slot).next)
+      if (reserved(view.job(slot))) hold(view.job(slot), slot);
+  }
+
   void decide(View &view, std::span<const Event> events) override {
     if (!plan_) plan_ = Plan::by_count(view);
     plan_->advance(view.now());
@@ -143,17 +152,30 @@ class Conservative final : public QueuePolicy {
       reserved_.erase(Reservations::Position{});
     }
     std::sort(now_due.begin(), now_due.end(), [](const Waiting &a, const Waiting &b) { return a.before(b); });
+    Time freed_until = -kNever;
     for (const Waiting &who : now_due) {
       const bool backfilled = queue_.front().sequence != who.sequence;
-      const Job &job = view.job(who.slot);
-      const bool started = by_nodes_ ? view.has_room(job, job.reserved_shares) &&
-                                           view.start_on(who.slot, job.reserved_shares, job.key, backfilled)
-                                     : view.start(who.slot, job.key, backfilled);
-      if (started)
+      Job &job = view.annotate(who.slot);
+      if (start(view, who.slot, backfilled)) {
         queue_.erase(who);
-      else  // a gate, a placement or a draining node that the plan knows nothing of
-        plan_is_wrong_ = true, view.annotate(who.slot).reserved_start = kNever;
+        continue;
+      }
+      // A gate, a placement or a draining node that the plan knows nothing of: others may have its place.
+      plan_is_wrong_ = true;
+      plan_->vacate(job, job.reserved_shares, job.reserved_start, job.reserved_start + job.estimate);
+      freed_until = std::max(freed_until, job.reserved_start + job.estimate);
+      job.reserved_start = kNever;
     }
+    if (freed_until > view.now()) {
+      compress(view, freed_until);
+      start_due(view);
+    }
+  }
+
+  bool start(View &view, Slot slot, bool backfilled) {
+    const Job &job = view.job(slot);
+    if (!by_nodes_) return view.start(slot, job.key, backfilled);
+    return view.has_room(job, job.reserved_shares) && view.start_on(slot, job.reserved_shares, job.key, backfilled);
   }
 
   void ask_to_be_woken(View &view) {

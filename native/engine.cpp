@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 namespace schedlab {
 
@@ -32,7 +33,14 @@ void Engine::add_shape(Shape shape, Reason reason) {
 // ---- the loop ----
 
 void Engine::run(Decider &decider) {
+  if (past_) replay_before_the_first_pass();
   while (advance()) {
+    ++passes_;
+    if (past_) {
+      replay_pass();
+      if (passes_ == past_passes_) recall(decider);
+      continue;
+    }
     open_pass(decider);
     decider.decide(*view_, events_);
     close_pass(decider);
@@ -43,7 +51,6 @@ void Engine::run(Decider &decider) {
 void Engine::prepare(bool track_ends) { track_ends_ = track_ends; }
 
 bool Engine::advance() {
-  constexpr unsigned kTick = 4096;
   for (;;) {
     if (!instant_open_) {
       const Time next = next_time();
@@ -64,19 +71,21 @@ bool Engine::advance() {
     }
     instant_open_ = false;
     record();
-    if (++instants_ % kTick == 0) host_.tick(now_, ended_);
+    if (++instants_ % tick_every_ == 0) host_.tick(now_, ended_);
   }
 }
 
 void Engine::open_pass(Decider &decider) {
+  phase_ = Phase::Before;
   decider.before(*view_, events_);
-  deciding_ = true;
+  phase_ = Phase::Deciding;
 }
 
 void Engine::close_pass(Decider &decider) {
-  deciding_ = false;
+  phase_ = Phase::After;
   told_ = events_.size();
   decider.after(*view_);
+  phase_ = Phase::Before;
   conclude();
 }
 
@@ -147,18 +156,20 @@ void Engine::begin_instant_by_event() {
   ending_.clear();
   ended_here_ = 0;
   for (const End *end = next_end(); end && end->end <= now_; end = next_end()) {
-    ending_.push_back(end->slot);
+    ending_.push_back(*end);
     ends_.pop();
-    if (jobs_[ending_.back()].estimated_end <= now_) release(ending_.back());
+    const Slot slot = ending_.back().slot;
+    if (jobs_[slot].estimated_end <= now_) release(slot);
   }
 }
 
 bool Engine::next_event() {
   if (next_timer(now_, true)) return true;
+  while (ended_here_ < ending_.size() && out_of_date(ending_[ended_here_])) ++ended_here_;  // stopped in this instant
   if (more_input() && input_.submit[cursor_] <= now_) {
     submit();
   } else if (ended_here_ < ending_.size()) {
-    complete(ending_[ended_here_++]);
+    complete(ending_[ended_here_++].slot);
   } else if (const End *end = next_end(); end && end->end <= now_) {  // started and ended in this instant
     const Slot slot = end->slot;
     ends_.pop();
@@ -193,9 +204,9 @@ bool Engine::next_timer(Time at_most, bool corrections_only) {
       cancel(timer.slot), handled = true;
     if (timer.kind == TimerKind::Correct && job.state == State::Running && job.estimated_end == timer.time)
       correct(timer.slot), handled = true;
-    if (timer.kind == TimerKind::Point && job.state == State::Running) {
+    if (timer.kind == TimerKind::Point && job.state == State::Running && timer.order == job.flexible->point) {
       tell(Event::Kind::Point, timer.slot);
-      set_timer(now_ + job.flexible->interval, TimerKind::Point, timer.slot);
+      set_point(timer.slot);
       handled = true;
     }
   }
@@ -232,6 +243,7 @@ void Engine::record() {
 
 // Nothing will happen any more, or the run is given up: who is still here, stays as he is.
 void Engine::finish() {
+  host_.tick(now_, ended_);
   for (Slot slot = 0; slot < jobs_.size(); ++slot) {
     Job &job = jobs_[slot];
     const State state = job.state;
@@ -239,8 +251,7 @@ void Engine::finish() {
     if (state == State::Running && job.pieced) write_piece(job, PieceEnd::Unfinished);
     if (state >= State::Held && state < State::Gone) leave(slot, state);
   }
-  if (timeline_.rows() > 0) record();
-  host_.tick(now_, ended_);
+  if (now_ > -kNever) record();
   host_.take(std::move(rows_));
   host_.take(std::move(timeline_));
   if (pieces_) host_.take(std::move(*pieces_));
@@ -258,6 +269,90 @@ void Engine::refuse_node(const char *what, int node, const char *why) const {
   char text[256];
   std::snprintf(text, sizeof text, "cannot %s node %d at %.15g s: %s", what, node, now_, why);
   throw DecisionError(text);
+}
+
+// ---- taking up a run again ----
+
+namespace {
+
+template <class T>
+void put(std::string &bytes, const T &value) {
+  bytes.append(reinterpret_cast<const char *>(&value), sizeof value);
+}
+
+template <class T>
+T get(const std::string &bytes, std::size_t &at) {
+  if (bytes.size() - at < sizeof(T)) throw std::invalid_argument("the snapshot is cut off");
+  T value;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  at += sizeof value;
+  return value;
+}
+
+}  // namespace
+
+// The marks that deciders have left on waiting jobs, and what the decider remembers besides.
+std::string Engine::snapshot(const Decider &decider) const {
+  std::string bytes;
+  put(bytes, waiting_count_);
+  for (Slot slot = waiting_first_; slot != kNoSlot; slot = jobs_[slot].next) {
+    const Job &job = jobs_[slot];
+    put(bytes, slot), put(bytes, job.sequence), put(bytes, job.key), put(bytes, job.scan_key);
+    put(bytes, job.reserved_start), put(bytes, job.reserved_shares.size());
+    for (const Share &share : job.reserved_shares) put(bytes, share);
+  }
+  const std::vector<double> memory = decider.memory();
+  put(bytes, memory.size());
+  for (const double value : memory) put(bytes, value);
+  return bytes;
+}
+
+void Engine::replay(std::string journal, std::int64_t passes, std::string snapshot) {
+  past_ = std::make_unique<JournalReader>(std::move(journal));
+  past_passes_ = passes;
+  past_snapshot_ = std::move(snapshot);
+  more_past_ = past_->next(next_entry_, next_shares_);
+}
+
+// What observers did before anything happened.
+void Engine::replay_before_the_first_pass() {
+  for (; more_past_ && next_entry_.pass < 0; more_past_ = past_->next(next_entry_, next_shares_))
+    view_->redo(next_entry_, next_shares_);
+}
+
+// What observers did before the decider, what it did, what they did after it: in the order in which it was written
+// down.
+void Engine::replay_pass() {
+  for (; more_past_ && next_entry_.pass == passes_; more_past_ = past_->next(next_entry_, next_shares_)) {
+    if (next_entry_.phase == Phase::After && told_ == 0) told_ = events_.size();
+    view_->redo(next_entry_, next_shares_);
+  }
+  if (told_ == 0) told_ = events_.size();
+  moves_.clear();
+  conclude();
+}
+
+void Engine::recall(Decider &decider) {
+  std::size_t at = 0;
+  const auto waiting = get<std::int64_t>(past_snapshot_, at);
+  bool same = waiting == waiting_count_;
+  for (std::int64_t i = 0; same && i < waiting; ++i) {
+    const auto slot = get<Slot>(past_snapshot_, at);
+    const auto sequence = get<std::int64_t>(past_snapshot_, at);
+    same = slot < jobs_.size() && jobs_[slot].sequence == sequence && jobs_[slot].state == State::Waiting;
+    if (!same) break;
+    Job &job = jobs_[slot];
+    job.key = get<double>(past_snapshot_, at), job.scan_key = get<double>(past_snapshot_, at);
+    job.reserved_start = get<Time>(past_snapshot_, at);
+    job.reserved_shares.resize(get<std::size_t>(past_snapshot_, at));
+    for (Share &share : job.reserved_shares) share = get<Share>(past_snapshot_, at);
+  }
+  if (!same || more_past_)
+    throw InvariantError("the run took another course than before: its checkpoint does not belong to it");
+  std::vector<double> memory(get<std::size_t>(past_snapshot_, at));
+  for (double &value : memory) value = get<double>(past_snapshot_, at);
+  past_.reset();
+  decider.recall(*view_, memory);
 }
 
 // ---- invariants ----

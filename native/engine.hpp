@@ -42,6 +42,15 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   void run(Decider &decider);
 
+  // Taking up a run that was interrupted. `keep_journal` writes down what deciders do; at the end of any instant,
+  // `snapshot` says what else has to be known. `replay` does the same again, up to the same point, without asking them.
+  void keep_journal() { journal_ = std::make_unique<Journal>(); }
+  std::string take_journal() { return journal_->take(); }
+  std::int64_t passes() const { return passes_; }
+  std::string snapshot(const Decider &decider) const;
+  void replay(std::string journal, std::int64_t passes, std::string snapshot);
+  void tick_every(unsigned instants) { tick_every_ = instants; }
+
   // The same by hand: prepare; then, as long as `advance` says so, open the pass, decide, close it; then finish.
   void prepare(bool track_ends);  // whether the estimated ends of running jobs are kept
   bool advance();                 // to the next pass; false when nothing will happen any more
@@ -81,6 +90,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void record();
   bool next_timer(Time at_most, bool corrections_only);
   bool has_calendar_end(Time time) const;
+  void replay_pass();
+  void replay_before_the_first_pass();
+  void recall(Decider &decider);
 
   // A job's life (life.cpp).
   void submit();
@@ -98,6 +110,18 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void settle(Job &job);
   void move_end(Slot slot);
   void take_way(Job &job, std::int32_t way);
+  struct WayMarks {  // what take_way changes
+    const Shape *shape;
+    std::int32_t request;
+    std::int64_t count, cores;
+    Time runtime, limit;
+    double work;
+    Time estimate, first_estimate, used, allowance;
+    std::int32_t way;
+  };
+  WayMarks way_marks(const Job &job) const;
+  void restore(Job &job, const WayMarks &marks);
+  void set_point(Slot slot);
   void enqueue(Slot slot);
   void dequeue(Slot slot);
   void set_timer(Time time, TimerKind kind, Slot slot);
@@ -147,7 +171,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::vector<Slot> gone_;  // left in this round; their slots are free when the decider has been told
   Slot waiting_first_ = kNoSlot, waiting_last_ = kNoSlot;
   Heap<End> ends_;
-  std::vector<Slot> ending_;
+  std::vector<End> ending_;  // passes=event: due in this instant, not yet told
   std::size_t ended_here_ = 0;
   EstimatedEnds estimated_ends_;
   static constexpr std::size_t kMostUnlisted = 1024;
@@ -156,7 +180,16 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Heap<Timer> timers_;
   std::vector<Event> events_;
   std::size_t told_ = 0;  // how many of them the decider knows
-  bool deciding_ = false;
+  Phase phase_ = Phase::Before;
+  std::int64_t passes_ = -1;  // made so far, less one
+  unsigned tick_every_ = 4096;
+  std::unique_ptr<Journal> journal_;
+  std::unique_ptr<JournalReader> past_;  // while it is being done again
+  Entry next_entry_;
+  Shares next_shares_;
+  bool more_past_ = false;
+  std::int64_t past_passes_ = -1;
+  std::string past_snapshot_;
   bool track_moves_ = false;
   std::vector<Move> moves_;
   std::vector<NodeMode> modes_;  // empty until a node changes

@@ -22,8 +22,9 @@ struct Way {
 // What a job that is not rigid may do. The first way is the one that it was submitted with.
 struct Flexible {
   std::vector<Way> ways;
-  bool malleable;  // may change from one way to another while it runs,
-  Time interval;   // every so many seconds; 0: at any time
+  bool malleable;           // may change from one way to another while it runs,
+  Time interval;            // every so many seconds; 0: at any time
+  std::uint64_t point = 0;  // order of the timer for the next time
 };
 
 struct Job {

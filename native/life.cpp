@@ -86,14 +86,31 @@ void Engine::read_ways(Job &job, std::size_t i) {
 // From now on it is the job that it would be if it had been submitted so; what it has done counts in proportion.
 void Engine::take_way(Job &job, std::int32_t way) {
   const Way &next = job.flexible->ways[static_cast<std::size_t>(way)];
-  const double scale = job.limit > 0 ? next.limit / job.limit : 1;
   job.work = job.runtime > 0 ? job.work * (next.runtime / job.runtime) : next.runtime;
-  job.estimate *= scale, job.first_estimate *= scale;
-  job.used *= scale, job.allowance *= scale;
+  if (job.limit > 0 && job.limit < kNever && next.limit < kNever) {
+    const double scale = next.limit / job.limit;
+    job.estimate *= scale, job.first_estimate *= scale;
+    job.used *= scale, job.allowance *= scale;
+  } else {
+    job.estimate = job.first_estimate = next.limit;
+    job.allowance = next.limit - job.used;
+  }
   job.shape = next.shape, job.request = next.request;
   job.count = next.count, job.cores = next.count * next.shape->cores;
   job.runtime = next.runtime, job.limit = next.limit;
   job.way = way;
+}
+
+Engine::WayMarks Engine::way_marks(const Job &job) const {
+  return {job.shape, job.request,  job.count,          job.cores, job.runtime,   job.limit,
+          job.work,  job.estimate, job.first_estimate, job.used,  job.allowance, job.way};
+}
+
+void Engine::restore(Job &job, const WayMarks &m) {
+  job.shape = m.shape, job.request = m.request, job.count = m.count, job.cores = m.cores;
+  job.runtime = m.runtime, job.limit = m.limit, job.work = m.work;
+  job.estimate = m.estimate, job.first_estimate = m.first_estimate;
+  job.used = m.used, job.allowance = m.allowance, job.way = m.way;
 }
 
 void Engine::make_eligible(Slot slot) {
@@ -127,8 +144,6 @@ void Engine::begin(Slot slot, double priority, bool backfilled) {
   job.start = now_;
   job.used = 0, job.allowance = job.limit;
   occupy(slot);
-  if (job.flexible && job.flexible->malleable && job.flexible->interval > 0)
-    set_timer(now_ + job.flexible->interval, TimerKind::Point, slot);
 }
 
 // Takes job.shares and works there from now on, at rate 1.
@@ -148,6 +163,17 @@ void Engine::occupy(Slot slot) {
   if (track_ends_) unlisted_.push_back({job.start_order, slot});
   if (unlisted_.size() > kMostUnlisted) estimated_ends();
   if (job.estimated_end < job.end) set_timer(std::max(job.estimated_end, now_), TimerKind::Correct, slot);
+  if (job.flexible) set_point(slot);
+}
+
+// When a malleable job may change its shape next: every so many seconds from its start on.
+void Engine::set_point(Slot slot) {
+  Job &job = jobs_[slot];
+  const Time interval = job.flexible->interval;
+  if (!job.flexible->malleable || !(interval > 0)) return;
+  const double passed = std::floor((now_ - job.start) / interval + 1e-9);
+  job.flexible->point = timer_order_;
+  set_timer(job.start + (passed + 1) * interval, TimerKind::Point, slot);
 }
 
 Time Engine::true_end(const Job &job) const {
@@ -163,10 +189,12 @@ void Engine::settle(Job &job) {
   job.since = now_;
 }
 
-// Its rate has changed: it ends at another time.
+// Its rate has changed: it may end at another time.
 void Engine::move_end(Slot slot) {
   Job &job = jobs_[slot];
-  job.end = std::max(true_end(job), now_);
+  const Time end = std::max(true_end(job), now_);
+  if (end == job.end) return;  // what is in the heap is still right
+  job.end = end;
   ++moved_ends_;
   ends_.push({job.end, job.start_order, slot});
   if (job.estimated_end < job.end) set_timer(std::max(job.estimated_end, now_), TimerKind::Correct, slot);
@@ -201,12 +229,14 @@ void Engine::stop(Slot slot) {
 
 void Engine::complete(Slot slot) {
   Job &job = jobs_[slot];
+  estimator_->ended(*view_, slot, job.used + (now_ - job.since));  // may throw: nothing has changed yet
   if (!job.released) release(slot);
   --running_count_, running_cores_ -= job.cores;
-  estimator_->ended(*view_, slot, now_ - job.start);
   const bool killed = options_.kill_at_limit && job.since + job.work / job.rate > job.end;
   if (job.pieced) write_piece(job, killed ? PieceEnd::Killed : PieceEnd::Completed);
-  if (options_.keep_history) history_[job.user].push_back({job.id, job.cores, job.submit, job.start, now_, job.limit});
+  if (options_.keep_history)
+    history_[job.user].push_back(
+        {job.id, job.cores, job.submit, job.start, now_, job.used + (now_ - job.since), job.limit});
   leave(slot, killed ? State::Killed : State::Completed);
   tell(Event::Kind::Completed, slot);
 }
@@ -214,7 +244,7 @@ void Engine::complete(Slot slot) {
 void Engine::correct(Slot slot) {
   Job &job = jobs_[slot];
   if (job.listed) estimated_ends_.erase(entry(job, slot));
-  job.estimate = estimator_->correct(job);
+  job.estimate = job.end < kNever ? estimator_->correct(job) : kNever;  // it may stand still for ever
   ++job.corrections;
   job.estimated_end = job.since + (job.estimate - job.used);
   if (job.listed) estimated_ends_.insert(entry(job, slot));
@@ -233,7 +263,7 @@ void Engine::cancel(Slot slot) {
 }
 
 void Engine::tell(Event::Kind kind, Slot slot, int node) {
-  if (!deciding_) events_.push_back({kind, slot, node});  // the decider knows what it has done itself
+  if (phase_ != Phase::Deciding) events_.push_back({kind, slot, node});  // the decider knows what it has done itself
 }
 
 // The stretch of its life that ends now.

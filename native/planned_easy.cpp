@@ -16,6 +16,11 @@ class PlannedEasy final : public QueuePolicy {
         reservations_(choice.reservations) {}
 
   bool needs_estimated_ends() const override { return true; }
+  std::vector<double> memory() const override { return {by_nodes_ ? 1.0 : 0.0}; }
+  void recall(View &view, std::span<const double> memory) override {
+    QueuePolicy::recall(view, memory);
+    by_nodes_ = memory[0] != 0;
+  }
 
  protected:
   bool dynamic() const override { return true; }  // the plan is made anew each time, so may the order be

@@ -41,6 +41,15 @@ void HostedDecider::after(View &) {
   after_(nb::cast(view_));
 }
 
+void HostedDecider::recall(View &view, std::span<const double> memory) {
+  if (decide_.is_none()) {
+    native_->recall(view, memory);
+  } else if (!recall_.is_none()) {
+    nb::gil_scoped_acquire held;
+    recall_(nb::cast(view_));
+  }
+}
+
 bool PythonGate::allows(View &, Slot slot, const Shares &shares) {
   nb::gil_scoped_acquire held;
   return nb::cast<bool>(nb::bool_(allows_(nb::cast(view_), JobView(view_, slot), pairs(shares))));

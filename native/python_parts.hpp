@@ -13,18 +13,24 @@ class HostedDecider final : public Decider {
  public:
   // decide(view, events); or none, then the native policy decides. before(view, events) and after(view) may be none.
   HostedDecider(std::unique_ptr<Decider> native, nanobind::object decide, nanobind::object before,
-                nanobind::object after)
-      : native_(std::move(native)), decide_(std::move(decide)), before_(std::move(before)), after_(std::move(after)) {}
+                nanobind::object after, nanobind::object recall)
+      : native_(std::move(native)),
+        decide_(std::move(decide)),
+        before_(std::move(before)),
+        after_(std::move(after)),
+        recall_(std::move(recall)) {}
 
   void set_view(std::shared_ptr<View> view) { view_ = std::move(view); }
   void before(View &view, std::span<const Event> events) override;
   void decide(View &view, std::span<const Event> events) override;
   void after(View &view) override;
   bool needs_estimated_ends() const override { return true; }
+  std::vector<double> memory() const override { return native_->memory(); }
+  void recall(View &view, std::span<const double> memory) override;
 
  private:
   std::unique_ptr<Decider> native_;
-  nanobind::object decide_, before_, after_;
+  nanobind::object decide_, before_, after_, recall_;
   std::shared_ptr<View> view_;
 };
 

@@ -22,6 +22,15 @@ void QueuePolicy::decide(View &view, std::span<const Event> events) {
   head_ = queue_.empty() ? -1 : queue_.front().sequence;
 }
 
+// The marks on the jobs say where they were; the next pass looks at everything.
+void QueuePolicy::recall(View &view, std::span<const double>) {
+  for (Slot slot = view.first_waiting(); slot != kNoSlot; slot = view.job(slot).next) {
+    queue_.insert(waiting(view.job(slot), slot, view.job(slot).key));
+    entered(view, slot);
+  }
+  seen_changes_ = ~std::uint64_t{0};
+}
+
 void QueuePolicy::look_at(View &view, std::span<const Event> events) {
   fresh_.clear();
   for (const Event &event : events) {

@@ -31,6 +31,7 @@ class QueuePolicy : public Decider {
   explicit QueuePolicy(Order order) : order_(std::move(order)) {}
 
   void decide(View &view, std::span<const Event> events) override;
+  void recall(View &view, std::span<const double> memory) override;
 
  protected:
   // Collects new jobs in fresh_, in order, and takes cancelled ones out of the queue.

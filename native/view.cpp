@@ -93,6 +93,11 @@ bool View::has_room(const Job &job, const Shares &shares) const {
 
 void View::check_nodes(const Job &job, Slot slot, const Shares &shares, const char *what) const {
   std::int64_t chunks = 0;
+  std::vector<int> nodes;
+  for (const Share &share : shares) nodes.push_back(share.node);
+  std::sort(nodes.begin(), nodes.end());
+  if (std::adjacent_find(nodes.begin(), nodes.end()) != nodes.end())
+    engine_->refuse(what, slot, "a node is named twice");
   for (const Share &share : shares) {
     if (share.node < 0 || share.node >= machine().nodes()) engine_->refuse(what, slot, "there is no such node");
     if (cluster().closed(share.node)) engine_->refuse(what, slot, "a node is closed (down, off or drained)");
@@ -108,6 +113,8 @@ void View::check_nodes(const Job &job, Slot slot, const Shares &shares, const ch
 
 bool View::begin(Slot slot, double priority, bool backfilled) {
   if (engine_->gate_ && !engine_->gate_->allows(*this, slot, engine_->jobs_[slot].shares)) return false;
+  const Job &job = engine_->jobs_[slot];
+  note(Act::Start, slot, priority, 0, job.way, backfilled, job.shares);
   engine_->begin(slot, priority, backfilled);
   return true;
 }
@@ -128,12 +135,29 @@ bool View::start_on(Slot slot, const Shares &shares, double priority, bool backf
   return begin(slot, priority, backfilled);
 }
 
-void View::choose_way(Slot slot, std::int32_t way) {
+bool View::start_as(Slot slot, std::int32_t way, const Shares *shares, double priority, bool backfilled) {
   Job &job = engine_->jobs_[slot];
   if (job.state != State::Waiting) engine_->refuse("start", slot, "it is not waiting");
-  if (way == job.way) return;
-  if (!job.flexible || way < 0 || static_cast<std::size_t>(way) >= job.flexible->ways.size())
+  if (way != job.way && (!job.flexible || way < 0 || static_cast<std::size_t>(way) >= job.flexible->ways.size()))
     engine_->refuse("start", slot, "it has no such shape");
+  const Engine::WayMarks before = engine_->way_marks(job);
+  const auto undo = [&] {
+    engine_->waiting_cores_ += before.cores - job.cores;
+    engine_->restore(job, before);
+  };
+  if (way != job.way) change_way(slot, way);
+  try {
+    const bool started = shares ? start_on(slot, *shares, priority, backfilled) : start(slot, priority, backfilled);
+    if (!started) undo();
+    return started;
+  } catch (...) {
+    undo();
+    throw;
+  }
+}
+
+void View::change_way(Slot slot, std::int32_t way) {
+  Job &job = engine_->jobs_[slot];
   engine_->waiting_cores_ -= job.cores;
   engine_->take_way(job, way);
   engine_->waiting_cores_ += job.cores;
@@ -143,6 +167,7 @@ void View::choose_way(Slot slot, std::int32_t way) {
 
 void View::reject(Slot slot) {
   if (engine_->jobs_[slot].state != State::Waiting) engine_->refuse("reject", slot, "it is not waiting");
+  note(Act::Reject, slot);
   engine_->dequeue(slot);
   engine_->jobs_[slot].reason = Reason::ByPolicy;
   engine_->leave(slot, State::Rejected);
@@ -156,11 +181,14 @@ Job &View::running_job(Slot slot, const char *what) const {
 
 void View::kill(Slot slot) {
   if (engine_->jobs_[slot].state == State::Suspended) {
+    note(Act::Kill, slot);
     std::erase(engine_->suspended_, slot);
     engine_->leave(slot, State::Killed);
+    engine_->tell(Event::Kind::Completed, slot);
     return;
   }
   Job &job = running_job(slot, "kill");
+  note(Act::Kill, slot);
   engine_->write_piece(job, PieceEnd::Killed);
   engine_->stop(slot);
   engine_->leave(slot, State::Killed);
@@ -171,6 +199,9 @@ void View::requeue(Slot slot, double saved, double cost) {
   Job &job = running_job(slot, "requeue");
   if (!(saved >= 0)) engine_->refuse("requeue", slot, "what is saved of its work cannot be negative");
   if (!(cost >= 0)) engine_->refuse("requeue", slot, "a cost cannot be negative");
+  const double done = std::max(job.runtime - (job.work - job.rate * (now() - job.since)), 0.0);
+  if (saved > done + 1e-9 * job.runtime) engine_->refuse("requeue", slot, "it has not done so much as is to be saved");
+  note(Act::Requeue, slot, saved, cost);
   engine_->write_piece(job, PieceEnd::Requeued);
   engine_->stop(slot);
   job.work = std::max(job.runtime - saved, 0.0) + cost;
@@ -182,6 +213,7 @@ void View::requeue(Slot slot, double saved, double cost) {
 
 void View::suspend(Slot slot) {
   Job &job = running_job(slot, "suspend");
+  note(Act::Suspend, slot);
   engine_->write_piece(job, PieceEnd::Suspended);
   engine_->settle(job);
   engine_->stop(slot);
@@ -193,18 +225,25 @@ bool View::resume(Slot slot, const Shares *shares, double cost) {
   Job &job = engine_->jobs_[slot];
   if (job.state != State::Suspended) engine_->refuse("resume", slot, "it is not suspended");
   if (!(cost >= 0)) engine_->refuse("resume", slot, "a cost cannot be negative");
-  const Shares before = job.shares;
+  Shares chosen;
   if (shares) {
     check_nodes(job, slot, *shares, "resume");
-    job.shares = *shares;
-  } else if (!place(slot, job.shares)) {
-    job.shares = before;
+    chosen = *shares;
+  } else if (!place(slot, chosen)) {
     return false;
   }
+  if (engine_->gate_ && !engine_->gate_->allows(*this, slot, chosen)) return false;
+  note(Act::Resume, slot, cost, 0, 0, false, chosen);
+  go_on(slot, chosen, cost);
+  return true;
+}
+
+void View::go_on(Slot slot, const Shares &shares, double cost) {
+  Job &job = engine_->jobs_[slot];
   std::erase(engine_->suspended_, slot);
+  job.shares = shares;
   job.work += cost;
   engine_->occupy(slot);
-  return true;
 }
 
 bool View::reshape(Slot slot, std::int32_t way, const Shares *shares, double cost) {
@@ -216,37 +255,52 @@ bool View::reshape(Slot slot, std::int32_t way, const Shares *shares, double cos
   const double steps = job.flexible->interval > 0 ? (now() - job.start) / job.flexible->interval : 0;
   if (std::abs(steps - std::round(steps)) > 1e-9) engine_->refuse("reshape", slot, "it is not at a point where it may");
   if (way == job.way) return true;
-  const std::int32_t old_way = job.way;
+  // Off its nodes for a moment, so that it may keep what it has.
+  const Engine::WayMarks before = engine_->way_marks(job);
   const Shares old_shares = job.shares;
+  engine_->cluster_.give_back(*job.shape, old_shares);
+  engine_->take_way(job, way);
+  const auto undo = [&] {
+    engine_->restore(job, before);
+    engine_->cluster_.take(*job.shape, old_shares);
+  };
+  Shares chosen;
+  bool fits = true;
+  try {
+    if (shares)
+      check_nodes(job, slot, *shares, "reshape"), chosen = *shares;
+    else
+      fits = place(slot, chosen);
+  } catch (...) {
+    undo();
+    throw;
+  }
+  undo();
+  if (!fits) return false;
+  note(Act::Reshape, slot, cost, 0, way, false, chosen);
+  move_to(slot, way, chosen, cost);
+  return true;
+}
+
+void View::move_to(Slot slot, std::int32_t way, const Shares &shares, double cost) {
+  Job &job = engine_->jobs_[slot];
   const double rate = job.rate;
-  // Off its nodes for a moment, so that it may keep what it has; put back if the new shape does not fit.
-  if (now() > job.since) engine_->write_piece(job, PieceEnd::Reshaped);
-  job.pieced = true;
+  engine_->write_piece(job, PieceEnd::Reshaped);
   engine_->settle(job);
   engine_->stop(slot);
   engine_->take_way(job, way);
-  bool fits = true;
-  if (shares) {
-    fits = has_room(job, *shares);
-    if (fits) check_nodes(job, slot, *shares, "reshape"), job.shares = *shares;
-  } else {
-    fits = place(slot, job.shares);
-  }
-  if (fits) {
-    job.work += cost;
-  } else {
-    engine_->take_way(job, old_way);
-    job.shares = old_shares;
-  }
+  job.shares = shares;
+  job.work += cost;
   engine_->occupy(slot);
   if (rate != 1) job.rate = rate, engine_->move_end(slot);
-  return fits;
 }
 
 void View::set_rate(Slot slot, double rate) {
   Job &job = running_job(slot, "change the rate of");
-  if (!(rate >= 0)) engine_->refuse("change the rate of", slot, "a rate cannot be negative");
+  if (!(rate >= 0 && rate < kNever))
+    engine_->refuse("change the rate of", slot, "a rate is a number that is not negative");
   if (rate == job.rate) return;
+  note(Act::SetRate, slot, rate);
   if (now() > job.since) engine_->write_piece(job, PieceEnd::Slowed);
   job.pieced = true;
   engine_->settle(job);
@@ -258,11 +312,13 @@ void View::set_rate(Slot slot, double rate) {
 
 void View::wake_at(Time time) {
   if (!(time > engine_->now_)) throw DecisionError("cannot wake the policy at a time that is not in the future");
+  note(Act::WakeAt, 0, time);
   if (time < kNever) engine_->set_timer(time, Engine::TimerKind::Wake, kNoSlot);
 }
 
 void View::close(int node, NodeMode mode) {
   if (node < 0 || node >= machine().nodes()) engine_->refuse_node("close", node, "there is no such node");
+  note(Act::Close, node, 0, 0, static_cast<std::int32_t>(mode));
   if (!cluster().closed(node)) engine_->cluster_.close(node);
   ++engine_->changes_;
   engine_->write_node(node, mode);
@@ -272,6 +328,7 @@ void View::close(int node, NodeMode mode) {
 void View::open(int node) {
   if (node < 0 || node >= machine().nodes()) engine_->refuse_node("open", node, "there is no such node");
   if (!cluster().closed(node)) engine_->refuse_node("open", node, "it is open");
+  note(Act::Open, node);
   engine_->cluster_.open(node);
   ++engine_->changes_;
   engine_->write_node(node, NodeMode::Up);
@@ -309,6 +366,7 @@ Time View::reserve(Slot slot) {
   if (job.state != State::Waiting) engine_->refuse("reserve for", slot, "it is not waiting");
   plan(job);
   if (reserved(slot)) return job.reserved_start;
+  note(Act::Reserve, slot);
   reservations_.push_back(slot);
   job.reserved_start = plan_->earliest(job, job.reserved_shares);
   if (job.reserved_start < kNever)
@@ -317,6 +375,7 @@ Time View::reserve(Slot slot) {
 }
 
 void View::unreserve(Slot slot) {
+  note(Act::Unreserve, slot);
   if (std::erase(reservations_, slot) > 0) plan_.reset();
 }
 
@@ -347,6 +406,64 @@ bool View::start_beside_reservations(Slot slot, const Shares *nodes, double prio
     plan_->occupy(job, job.reserved_shares, job.reserved_start, reserved_until);
   }
   return fits;
+}
+
+// ---- doing it once more ----
+
+void View::note(Act act, std::int64_t who, double a, double b, std::int32_t way, bool flag, const Shares &shares) {
+  if (engine_->journal_ && !engine_->past_)
+    engine_->journal_->write({act, engine_->phase_, flag, way, engine_->passes_, who, a, b}, shares);
+}
+
+void View::redo(const Entry &entry, const Shares &shares) {
+  const auto slot = static_cast<Slot>(entry.who);
+  const auto node = static_cast<int>(entry.who);
+  engine_->phase_ = entry.phase;
+  switch (entry.act) {
+    case Act::Start:
+      if (entry.way != engine_->jobs_[slot].way) change_way(slot, entry.way);
+      engine_->jobs_[slot].shares = shares;
+      engine_->begin(slot, entry.a, entry.flag);
+      std::erase(reservations_, slot);
+      break;
+    case Act::Reject:
+      reject(slot);
+      break;
+    case Act::Kill:
+      kill(slot);
+      break;
+    case Act::Requeue:
+      requeue(slot, entry.a, entry.b);
+      break;
+    case Act::Suspend:
+      suspend(slot);
+      break;
+    case Act::Resume:
+      go_on(slot, shares, entry.a);
+      break;
+    case Act::Reshape:
+      move_to(slot, entry.way, shares, entry.a);
+      break;
+    case Act::SetRate:
+      set_rate(slot, entry.a);
+      break;
+    case Act::WakeAt:
+      wake_at(entry.a);
+      break;
+    case Act::Close:
+      close(node, static_cast<NodeMode>(entry.way));
+      break;
+    case Act::Open:
+      open(node);
+      break;
+    case Act::Reserve:
+      reservations_.push_back(slot);
+      break;
+    case Act::Unreserve:
+      std::erase(reservations_, slot);
+      break;
+  }
+  engine_->phase_ = Phase::Before;
 }
 
 }  // namespace schedlab

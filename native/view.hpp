@@ -6,6 +6,7 @@
 
 #include "block_list.hpp"
 #include "job.hpp"
+#include "journal.hpp"
 #include "placement.hpp"
 #include "tables.hpp"
 
@@ -63,7 +64,7 @@ struct Move {
 // A job that has run, as its user's history tells it.
 struct Finished {
   std::int64_t id, cores;
-  Time submit, start, end, limit;
+  Time submit, start, end, runtime, limit;
 };
 
 class Engine;
@@ -107,7 +108,8 @@ class View {
 
   bool start(Slot slot, double priority = 0, bool backfilled = false);  // false if it does not fit
   bool start_on(Slot slot, const Shares &shares, double priority = 0, bool backfilled = false);
-  void choose_way(Slot slot, std::int32_t way);  // before the start of a job that has several
+  // In another of its shapes; on these nodes if they are given.
+  bool start_as(Slot slot, std::int32_t way, const Shares *shares, double priority, bool backfilled);
   void reject(Slot slot);
   void kill(Slot slot);
   // Back to the queue: so much of its work need not be done again, so much comes on top.
@@ -133,6 +135,12 @@ class View {
  private:
   friend class Engine;
   bool begin(Slot slot, double priority, bool backfilled);  // job.shares are chosen
+  void note(Act act, std::int64_t who, double a = 0, double b = 0, std::int32_t way = 0, bool flag = false,
+            const Shares &shares = {});
+  void redo(const Entry &entry, const Shares &shares);
+  void change_way(Slot slot, std::int32_t way);
+  void go_on(Slot slot, const Shares &shares, double cost);
+  void move_to(Slot slot, std::int32_t way, const Shares &shares, double cost);
   bool start_beside_reservations(Slot slot, const Shares *nodes, double priority, bool backfilled);
   void check_nodes(const Job &job, Slot slot, const Shares &shares, const char *what) const;
   Job &running_job(Slot slot, const char *what) const;
@@ -148,6 +156,10 @@ class View {
 class Decider {
  public:
   virtual ~Decider() = default;
+  // For taking up a run again: what it remembers beyond the marks on jobs, and how it finds its place again between two
+  // passes.
+  virtual std::vector<double> memory() const { return {}; }
+  virtual void recall(View &, std::span<const double>) {}
   virtual void before(View &, std::span<const Event>) {}  // observers: may change the world, which adds events
   virtual void decide(View &view, std::span<const Event> events) = 0;
   virtual void after(View &) {}

@@ -1,14 +1,34 @@
 """What all tests share."""
 
+import functools
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from schedlab.engine import simulate as engine
+from schedlab.engine.check import check
+from schedlab.model.run import Run
+
 # The same random cases every time: a test that fails only sometimes helps nobody. The fuzzers look elsewhere each time.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
+
+
+# Whatever a test simulates, the independent judge has to accept.
+_simulate = engine.simulate
+
+
+@functools.wraps(_simulate)
+def _simulate_and_check(*args: Any, **options: Any) -> Run:
+    run = _simulate(*args, **options)
+    assert not check(run)
+    return run
+
+
+engine.simulate = _simulate_and_check
 
 
 @pytest.fixture(scope="session")

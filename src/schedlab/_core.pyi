@@ -313,6 +313,12 @@ class NativePolicy:
     def decide(self, view: View) -> None:
         """What it would do now, done."""
 
+    def memory(self) -> list[float]:
+        """What it remembers beyond the marks on jobs."""
+
+    def recall(self, view: View, memory: Sequence[float]) -> None:
+        """Finds its place again in a run that is taken up."""
+
 class Simulation:
     """One run: a machine, the rules of time, and how jobs are placed."""
 
@@ -357,6 +363,7 @@ class Simulation:
         *,
         native: NativePolicy,
         decide: object | None,
+        recall: object | None,
         before: object | None,
         after: object | None,
         allows: object | None,
@@ -382,6 +389,29 @@ class Simulation:
         """
 
     def forget(self) -> None: ...
+    def set_ticks(self, instants: int, seconds: float) -> None:
+        """
+        How often progress is told: every so many instants, but no more often than that.
+        """
+
+    def keep_journal(self) -> None:
+        """From now on, writes down what is decided."""
+
+    def take_journal(self) -> bytes:
+        """What was decided since it was last taken."""
+
+    def snapshot(self) -> bytes:
+        """At the end of an instant: what else a resumed run has to know."""
+
+    @property
+    def passes(self) -> int:
+        """How many passes there were, less one."""
+
+    def replay(self, journal: bytes, passes: int, snapshot: bytes) -> None:
+        """
+        Before `run`: do what was decided once more, without asking anybody, up to that pass.
+        """
+
     @property
     def last_job(self) -> int:
         """The id of the job that was last dealt with."""

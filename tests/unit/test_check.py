@@ -52,7 +52,7 @@ def good_jobs() -> dict[int, Row]:
         job(2, 0.0, 2, 9.0, limit=5.0, end=5.0, state="killed", request=1, nodes="g1*2"),
         job(3, 1.0, 1, 8.0, after=1, think=2.0, eligible=12.0, request=2, nodes="n1"),
         job(4, 2.0, 12, 5.0, start=None, end=7.0, state="cancelled"),
-        job(5, 3.0, 99, 5.0, start=None, end=3.0, state="rejected"),
+        job(5, 3.0, 99, 5.0, eligible=None, start=None, end=3.0, state="rejected"),
         job(6, 4.0, 2, 4.0, request=3, nodes="n2*2"),
         job(7, 12.0, 4, 0.0, nodes="n2*4"),
     ]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import schedlab as sl
-from schedlab.execution.failures import Failures, Reliability
+from schedlab.execution.failures import Failures, Outages, Reliability
 from schedlab.execution.maintenance import Maintenance, Reservation
 
 TWO = sl.Cluster.uniform(2, cores=4)
@@ -65,9 +65,12 @@ def test_two_failures_keep_what_both_attempts_saved(tmp_path: Path) -> None:
 
 def test_times_to_failure_follow_the_model() -> None:
     for shape in (0.7, 1.0, 2.0):
-        outages = Reliability(mtbf=1000, shape=shape, repair=100).outages(np.random.default_rng(3))
+        outages = Outages(Reliability(mtbf=1000, shape=shape, repair=100), np.random.default_rng(3))
         lengths, repairs, last = [], [], 0.0
-        for _, (begin, end) in zip(range(20_000), outages, strict=False):
+        for _ in range(20_000):
+            outage = outages.next()
+            assert outage is not None
+            begin, end = outage
             lengths.append(begin - last)
             repairs.append(end - begin)
             last = end

@@ -14,6 +14,7 @@ from schedlab.cli.export import export
 from schedlab.cli.inspect import inspect
 from schedlab.cli.new import new
 from schedlab.cli.policies import policies
+from schedlab.cli.resume import resume
 from schedlab.cli.run import run
 from schedlab.model.errors import SchedlabError
 from schedlab.model.version import VERSION
@@ -30,6 +31,7 @@ app = typer.Typer(
 app.command()(run)
 app.command()(compare)
 app.command()(check)
+app.command()(resume)
 app.command()(inspect)
 app.command()(policies)
 app.command()(export)

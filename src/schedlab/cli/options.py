@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 READING = "How the log is read"
+WATCHING = "Looking on"
 
 Log = Annotated[
     str,
@@ -81,6 +82,32 @@ Tau = Annotated[
         min=0.001,
         metavar="SECONDS",
         help="Shorter jobs count as this long in the bounded slowdown. [dim]\\[default: 10][/dim]",
+    ),
+]
+Watch = Annotated[
+    bool,
+    typer.Option(
+        "--watch",
+        "-w",
+        metavar="",
+        help="Show the machine, the queue and the clock in the terminal while the simulation runs.",
+        rich_help_panel=WATCHING,
+    ),
+]
+Pace = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="Let at most so much simulated time pass in a second: [b]1d[/b], [b]6h[/b].",
+        rich_help_panel=WATCHING,
+    ),
+]
+StatusEvery = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="Print a line about the state of things that often; [b]kill -USR1[/b] asks for one at any time.",
+        rich_help_panel=WATCHING,
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON document instead of tables.")]

@@ -43,8 +43,13 @@ def load_observers(texts: Sequence[str]) -> list[Plugin]:
     return [load("observer", text) for text in texts]
 
 
-def run_folders(out: Path | None, policies: Sequence[PolicySpec], force: bool) -> list[Path | None]:
-    """The folder of each policy: `out` itself for a single one, unless `out` holds runs; else one inside it."""
+def run_folders(
+    out: Path | None, policies: Sequence[PolicySpec], force: bool, finished: bool = False
+) -> list[Path | None]:
+    """The folder of each policy: `out` itself for a single one, unless `out` holds runs; else one inside it.
+
+    With `finished` some of them may be there already, of a run that goes on.
+    """
     if out is None:
         return [None] * len(policies)
     from schedlab.engine.folder import check_target, holds_run
@@ -58,6 +63,8 @@ def run_folders(out: Path | None, policies: Sequence[PolicySpec], force: bool) -
         folders = [out / policy.folder for policy in policies]
     errors: list[InputError] = []
     for folder in folders:
+        if finished and holds_run(folder):
+            continue
         try:
             check_target(folder, force)
         except InputError as error:

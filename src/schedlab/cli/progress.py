@@ -18,6 +18,15 @@ def watched(quiet: bool) -> bool:
     return not quiet and sys.stderr.isatty()
 
 
+def date(origin: datetime | None, now: float) -> str:
+    if origin is None:
+        return f"day {now / 86_400:,.1f}"
+    try:
+        return f"{origin + timedelta(seconds=now):%Y-%m-%d %H:%M}"
+    except OverflowError:
+        return "in the far future"
+
+
 class Bar:
     """Appears after a second, vanishes at the end."""
 
@@ -76,15 +85,7 @@ class SimulationBar(Bar):
 
     def __call__(self, now: float, done: int) -> None:
         speed = done / max(self.seconds, 1e-9)
-        self.show(done, f"{self._date(now)}  {done:,} jobs  {speed:,.0f}/s")
-
-    def _date(self, now: float) -> str:
-        if self._origin is None:
-            return f"day {now / 86_400:,.1f}"
-        try:
-            return f"{self._origin + timedelta(seconds=now):%Y-%m-%d %H:%M}"
-        except OverflowError:
-            return "in the far future"
+        self.show(done, f"{date(self._origin, now)}  {done:,} jobs  {speed:,.0f}/s")
 
 
 class ReadingBar(Bar):

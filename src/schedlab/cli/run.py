@@ -18,16 +18,21 @@ from schedlab.cli.options import (
     Log,
     MissingLimit,
     OnBadRows,
+    Pace,
     Processors,
     Procs,
     Reader,
+    StatusEvery,
     Tau,
+    Watch,
     reading_options,
 )
 from schedlab.cli.output import InterruptedError, warn
 from schedlab.model.errors import SchedlabError
 
 if TYPE_CHECKING:
+    from schedlab.engine.checkpoint import Checkpoint
+    from schedlab.cli.watch import Monitor
     from schedlab.model.cluster import Cluster
     from schedlab.model.plugins import Plugin
     from schedlab.model.workload import Workload
@@ -136,6 +141,20 @@ def run(
     missing_limit: MissingLimit = "runtime",
     bad_rows: OnBadRows = BadRows.fail,
     reader: Reader = None,
+    watch: Watch = False,
+    pace: Pace = None,
+    status_every: StatusEvery = None,
+    checkpoint_every: Annotated[
+        str | None,
+        typer.Option(
+            "--checkpoint-every",
+            metavar="10m",
+            help="Save the state of the simulation that often, so that [b]schedlab resume DIR[/b] can take it up again "
+            "after whatever happens to the machine.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    go_on: Annotated[bool, typer.Option("--go-on", hidden=True)] = False,
 ) -> None:
     """Replay a log on a cluster under one or more schedulers, and compare what happens.
 
@@ -147,21 +166,29 @@ def run(
     """
     from schedlab.cli.output import print_json
     from schedlab.cli.plan import load_observers, parse_policies, run_folders
+    from schedlab.cli.resume import checkpoints_of
+    from schedlab.cli.watch import Monitor
     from schedlab.cluster.read import read_cluster
     from schedlab.policy.estimates import parse_estimate
 
     # Everything that can be wrong is looked at before the log is read, which may take a while.
     policies = parse_policies(policy)
-    folders = run_folders(out, policies, force)
+    folders = run_folders(out, policies, force, finished=go_on)
+    checkpoints = checkpoints_of(folders, checkpoint_every)
     machine = read_cluster(cluster) if cluster else None
     parse_estimate(estimate)
     observers = load_observers(observe)
     reading = reading_options(clean, procs, missing_limit, bad_rows, reader)
 
-    workload, machine, machine_from = _read(log, machine, reading, quiet)
+    monitor = Monitor(watch, pace, status_every, quiet)
+
     rules = {"estimate": estimate, "overrun": str(overrun), "passes": str(passes), "dependencies": str(dependencies)}
     options = {**rules, "validate": validate, "force": force}
-    results = _simulate(workload, machine, policies, folders, observers, quiet, tau, **options)
+    with monitor:
+        workload, machine, machine_from = _read(log, machine, reading, quiet, monitor)
+        results = _simulate(
+            workload, machine, policies, folders, observers, checkpoints, quiet, tau, monitor, **options
+        )
     if as_json:
         print_json(_document(workload, machine, rules, results))
     elif not quiet:
@@ -178,7 +205,9 @@ class Result:
     seconds: float
 
 
-def _read(log: str, machine: Cluster | None, reading: dict[str, Any], quiet: bool) -> tuple[Workload, Cluster, str]:
+def _read(
+    log: str, machine: Cluster | None, reading: dict[str, Any], quiet: bool, monitor: Monitor
+) -> tuple[Workload, Cluster, str]:
     """The jobs, the machine, and where its size comes from."""
     from schedlab.cli.plan import cluster_of_header
     from schedlab.cli.progress import ReadingBar, watched
@@ -186,7 +215,8 @@ def _read(log: str, machine: Cluster | None, reading: dict[str, Any], quiet: boo
 
     try:
         with ReadingBar(Path(log).name) as bar:
-            options = {**reading, "in_memory": False, "progress": bar if watched(quiet) else None}
+            progress = monitor.reading(bar if watched(quiet) else None, Path(log).name)
+            options = {**reading, "in_memory": False, "progress": progress}
             if machine is not None:
                 return read_workload(log, max_procs=machine.cores, **options), machine, ""
             workload = read_workload(log, **options)
@@ -204,27 +234,38 @@ def _simulate(
     policies: Sequence[PolicySpec],
     folders: Sequence[Path | None],
     observers: Sequence[Plugin],
+    checkpoints: Sequence[Checkpoint | None],
     quiet: bool,
     tau: float | None,
+    monitor: Monitor,
     **options: Any,
 ) -> list[Result]:
     from schedlab.analysis.compare import summary_of
     from schedlab.cli.progress import SimulationBar, watched
-    from schedlab.engine.simulate import simulate
+    from schedlab.engine.folder import holds_run
+    from schedlab.engine.store import read_run
 
     results: list[Result] = []
-    for policy, folder in zip(policies, folders, strict=True):
+    for policy, folder, checkpoint in zip(policies, folders, checkpoints, strict=True):
+        if folder is not None and holds_run(folder) and not options["force"]:  # finished before, in a run that goes on
+            results.append(Result(policy.text, folder, summary_of(read_run(folder), tau=tau), 0.0))
+            continue
         try:
             with SimulationBar(policy.text, workload.report.kept, workload.origin) as bar:
                 progress = bar if watched(quiet) else None
                 if observers:  # new ones for each policy
                     options["observers"] = [observer.make() for observer in observers]
-                run = simulate(workload, cluster, policy, out=folder, progress=progress, **options)
+                if checkpoint is not None:
+                    options["checkpoint"] = checkpoint
+                run = monitor.simulate(workload, cluster, policy, out=folder, progress=progress, **options)
         except KeyboardInterrupt:
-            raise InterruptedError(f"nothing was written for {policy}; {_finished(results)}") from None
-        except SchedlabError:
+            later = f"; schedlab resume {folder} takes it up again" if checkpoint is not None else ""
+            raise InterruptedError(f"nothing was written for {policy}; {_finished(results)}{later}") from None
+        except SchedlabError as error:
             if results:
                 warn(f"{policy} failed; {_finished(results)}")
+            if error.run is not None and folder is not None:
+                warn(f"what had been simulated until then is in {folder}, marked as incomplete")
             raise
         seconds = float(run.config.get("timing", {}).get("engine", 0.0))
         results.append(Result(policy.text, folder, summary_of(run, tau=tau), seconds))

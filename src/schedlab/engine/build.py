@@ -168,6 +168,20 @@ class Native:
         self.spec = parse_policy(text)
         self.placement = str(self.spec.place)
         self._policy = native_policy(self.spec)
+        self._memory: list[float] | None = None  # of a run that is taken up again
 
     def decide(self, view: _core.View, events: object = None) -> None:
         self._policy.decide(view)
+
+    def recall(self, view: _core.View) -> None:
+        """Find its place again, in a run that is taken up."""
+        if self._memory is not None:
+            self._policy.recall(view, self._memory)
+            self._memory = None
+
+    def __getstate__(self) -> tuple[str, list[float]]:
+        return self.spec.text, self._policy.memory()
+
+    def __setstate__(self, state: tuple[str, list[float]]) -> None:
+        Native.__init__(self, state[0])
+        self._memory = state[1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -86,6 +86,9 @@ class Observers:
 
     def __bool__(self) -> bool:
         return bool(self._all)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._all)
 
     @property
     def gate(self) -> Callable[[View, Job, Nodes], bool] | None:

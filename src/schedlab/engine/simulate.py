@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from schedlab import _core
 from schedlab.engine.build import Chosen, chosen, native_policy, new_simulation
+from schedlab.engine.checkpoint import Checkpoint
 from schedlab.engine.decider import Decider
 from schedlab.engine.failure import explained_failure
 from schedlab.engine.feed import Feed
@@ -60,6 +63,7 @@ def simulate(
     force: bool = False,
     progress: Progress | None = None,
     watch: Watch | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Run:
     """Replay `workload` on `cluster` under `policy`: its text (`easy:order=sjf`), or an object that decides.
 
@@ -67,11 +71,14 @@ def simulate(
     stays small; without, it is kept in memory. `validate` checks the engine's invariants at every step (slow).
     `progress` is called a few times a second, and so is `watch`, with the view (to look at, not to decide). If a
     policy or an observer in Python fails, the error says where, and what had been simulated until then is its `run`
-    (and in `out`), marked as incomplete.
+    (and in `out`), marked as incomplete. With a `checkpoint` the run can be interrupted at any time: the same call
+    takes it up again.
     """
     choice = chosen(policy, estimate)
     options = Options(choice.estimate_text, overrun, passes, dependencies)
-    simulation = Simulated(workload, cluster, choice, options, observers, validate, out, force, progress, watch)
+    simulation = Simulated(
+        workload, cluster, choice, options, observers, validate, out, force, progress, watch, checkpoint
+    )
     return simulation.run()
 
 
@@ -90,9 +97,16 @@ class Simulated:
         force: bool = False,
         progress: Progress | None = None,
         watch: Watch | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> None:
-        self._workload, self._cluster, self._choice, self._options = workload, cluster, choice, options
+        self._workload, self._cluster, self._options = workload, cluster, options
+        self._checkpoint = checkpoint
         self._observers = Observers((*choice.observers, *observers))
+        self._saved = None if checkpoint is None else checkpoint.load(self._identity(choice))
+        if self._saved is not None:
+            decider, self._observers = self._saved.objects[:2]
+            choice = replace(choice, decider=decider)
+        self._choice = choice
         self._out = out
         follow = options.dependencies == "follow"
         keep = out is None and not workload.flexible
@@ -106,28 +120,56 @@ class Simulated:
             if out is None
             else RunWriter(out, cluster, force=force, dependencies=follow)
         )
+        self._watch, self._progress = watch, progress
         observed = bool(self._observers)
         self.core.prepare(
             native=native_policy(choice.spec, choice, calendar=bool(calendar)),
             decide=None if choice.decider is None else choice.decider.decide,
+            recall=getattr(choice.decider, "recall", None),
             before=self._observers.before if observed else None,
             after=self._observers.after if observed else None,
             allows=self._observers.gate,
             batches=self._feed.batches(),
             write=self._write,
-            progress=progress if watch is None else self._watched(progress, watch),
+            progress=progress if watch is None and checkpoint is None else self._tick,
             watched=watch is not None,
         )
+        if checkpoint is not None:
+            self.core.keep_journal()
+        if self._saved is not None:
+            self.core.view.data.update(self._saved.objects[2])
+            self.core.replay(self._saved.journal, self._saved.passes, self._saved.snapshot)
 
-    def _watched(self, progress: Progress | None, watch: Watch) -> Progress:
-        view = self.core.view
+    def _tick(self, now: float, ended: int) -> None:
+        """A few times a second, at the end of an instant."""
+        if self._progress is not None:
+            self._progress(now, ended)
+        if self._watch is not None:
+            self._watch(self.core.view)
+        if self._checkpoint is not None and self._checkpoint.due():
+            self._save(self._checkpoint)
 
-        def tell(now: float, ended: int) -> None:
-            if progress is not None:
-                progress(now, ended)
-            watch(view)
+    def _save(self, checkpoint: Checkpoint) -> None:
+        if self._saved is not None and self.core.passes <= self._saved.passes:
+            return  # still doing what was done
+        objects = (self._choice.decider, self._observers, dict(self.core.view.data))
+        checkpoint.save(
+            self._identity(self._choice),
+            self.core.passes,
+            self.core.take_journal(),
+            self.core.snapshot(),
+            objects,
+        )
 
-        return tell
+    def _identity(self, choice: Chosen) -> dict[str, Any]:
+        """What determines the result: a checkpoint fits only the run that it is of."""
+        return {
+            "policy": choice.name,
+            "options": asdict(self._options),
+            "cluster": hashlib.sha256(json.dumps(self._cluster.to_dict(), sort_keys=True).encode()).hexdigest(),
+            "workload": [self._workload.name, self._workload.content_hash, self._workload.report.kept],
+            "observers": [type(observer).__qualname__ for observer in self._observers],
+        }
 
     def _write(self, table: str, batch: dict[str, Any]) -> None:
         if table == "jobs":
@@ -139,9 +181,15 @@ class Simulated:
         with self._writer:
             view = self.core.view
             try:
-                self._observers.begin(view)
+                if self._saved is None:
+                    if self._checkpoint is not None:
+                        self._checkpoint.begin(self._identity(self._choice))
+                    self._observers.begin(view)
                 seconds = self.core.run()
-                return self._finished(view, seconds)
+                run = self._finished(view, seconds)
+                if self._checkpoint is not None:
+                    self._checkpoint.remove()
+                return run
             except _core.InvariantError as error:
                 raise InvariantError(str(error)) from error
             except (KeyboardInterrupt, InputError, OSError, MemoryError):
@@ -190,6 +238,7 @@ class Simulated:
 
     def _incomplete(self, failure: SchedlabError, view: _core.View) -> SchedlabError:
         """Keeps what has been simulated so far; the error carries it."""
+        self._checkpoint = None  # the last one stays: the run can be taken up again when the mistake is mended
         self.core.finish()
         self._observers = Observers(())
         failure.run = self._finished(view, 0.0, incomplete=str(failure).partition("\n")[0])
@@ -202,4 +251,5 @@ def _described(workload: Workload) -> dict[str, Any]:
         "sha256": workload.content_hash,
         "origin": workload.origin.isoformat() if workload.origin else None,
         "report": asdict(workload.report),
+        **({"flexible": True} if workload.flexible else {}),
     }

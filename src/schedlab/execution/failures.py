@@ -39,15 +39,31 @@ class Reliability:
                 value = getattr(self, field.name)
                 raise InputError(f"failures: {field.name} cannot be {value!r}", hint="give a number above 0")
 
-    def outages(self, stream: np.random.Generator) -> Iterator[tuple[float, float]]:
-        """(from, until) of one outage after the other, in seconds from the beginning."""
-        if self.mtbf == inf:
-            return
-        scale, time = self.mtbf / gamma(1 + 1 / self.shape), 0.0
-        while True:
-            fails = time + scale * float(stream.weibull(self.shape))
-            time = fails + float(stream.exponential(self.repair))
-            yield fails, time
+
+class Outages:
+    """The outages of one node, one after the other: (from, until) in seconds from the beginning."""
+
+    def __init__(self, reliability: Reliability, stream: np.random.Generator) -> None:
+        self._mean, self._stream, self._time = reliability, stream, 0.0
+
+    def next(self) -> tuple[float, float] | None:
+        model = self._mean
+        if model.mtbf == inf:
+            return None
+        scale = model.mtbf / gamma(1 + 1 / model.shape)
+        fails = self._time + scale * float(self._stream.weibull(model.shape))
+        self._time = fails + float(self._stream.exponential(model.repair))
+        return fails, self._time
+
+
+class ListedOutages:
+    """Those of a trace."""
+
+    def __init__(self, listed: list[tuple[float, float]]) -> None:
+        self._rest = sorted(listed, reverse=True)
+
+    def next(self) -> tuple[float, float] | None:
+        return self._rest.pop() if self._rest else None
 
 
 class Failures(Observer):
@@ -83,7 +99,9 @@ class Failures(Observer):
         self._checkpoint, self._cost, self._restart = checkpoint, cost, restart
 
     def begin(self, view: View) -> None:
-        self._outages = self._by_trace(view) if self._trace is not None else self._by_model(view)
+        self._outages: list[Outages] | list[ListedOutages] = (
+            self._by_trace(view) if self._trace is not None else self._by_model(view)
+        )
         self._next: list[tuple[float, int, float]] = []  # (fails, node, repaired)
         self._down: list[tuple[float, int]] = []  # (repaired, node)
         self._saved: dict[int, float] = {}  # sequence: work that checkpoints have saved
@@ -91,7 +109,7 @@ class Failures(Observer):
         self._failures = self._hit = 0
         self._lost = 0.0
 
-    def _by_model(self, view: View) -> list[Iterator[tuple[float, float]]]:
+    def _by_model(self, view: View) -> list[Outages]:
         names = view.cluster.group_names
         for group in self._groups:
             if group not in names:
@@ -99,17 +117,17 @@ class Failures(Observer):
                 raise InputError(f"failures: the cluster has no node group '{group}'", hint=hint)
         by_group = [replace(self._default, **self._groups.get(name, {})) for name in names]
         return [
-            by_group[group].outages(np.random.default_rng([self._seed, node]))
+            Outages(by_group[group], np.random.default_rng([self._seed, node]))
             for node, group in enumerate(view.cluster.group.tolist())
         ]
 
-    def _by_trace(self, view: View) -> list[Iterator[tuple[float, float]]]:
+    def _by_trace(self, view: View) -> list[ListedOutages]:
         assert self._trace is not None
         numbers = {name: number for number, name in enumerate(view.cluster.names)}
         found: list[list[tuple[float, float]]] = [[] for _ in numbers]
         for node, begin, end in read_outages(self._trace, numbers):
             found[node].append((begin, end))
-        return [iter(sorted(outages)) for outages in found]
+        return [ListedOutages(outages) for outages in found]
 
     def before(self, view: View) -> None:
         if self._origin is None:  # the model's clock begins with the first thing that happens; a trace has its own
@@ -134,8 +152,8 @@ class Failures(Observer):
     def _plan(self, view: View, node: int) -> None:
         """The node's next outage, if there is one."""
         assert self._origin is not None
-        for begin, end in self._outages[node]:
-            fails, repaired = self._origin + begin, self._origin + end
+        while (outage := self._outages[node].next()) is not None:
+            fails, repaired = self._origin + outage[0], self._origin + outage[1]
             if repaired > view.now:
                 heappush(self._next, (fails, node, repaired))
                 if fails > view.now:
@@ -155,16 +173,19 @@ class Failures(Observer):
         view.wake_at(repaired)
 
     def _strike(self, view: View, job: Job) -> None:
+        before = self._saved.get(job.sequence, 0.0)
         done = (view.now - job.start) * job.rate
-        kept = 0.0
         if self._victims == "kill":
-            self._lost += (self._saved.pop(job.sequence, 0.0) + done) * job.cores
+            self._saved.pop(job.sequence, None)
+            self._lost += (before + done) * job.cores
             view.kill(job)
             return
+        kept = 0.0
         if self._checkpoint is not None:
-            kept = floor((view.now - job.start) / (self._checkpoint + self._cost)) * self._checkpoint
+            fresh = done - (self._restart if before > 0 else 0.0)  # the beginning was only the restart
+            kept = max(floor(fresh / self._checkpoint + 1e-9), 0) * self._checkpoint
         self._lost += (done - kept) * job.cores
-        saved = self._saved[job.sequence] = self._saved.get(job.sequence, 0.0) + kept
+        saved = self._saved[job.sequence] = before + kept
         view.requeue(job, saved=saved, cost=self._restart if saved > 0 else 0.0)
 
 

@@ -97,6 +97,11 @@ class Power(Observer):
             more += watts.drawn(there.state, there.cores + cores) - watts.drawn(there.state, there.cores)
         return self.now + more
 
+    def least_with(self, job: Job) -> float:
+        """What the system draws at least with this job and no other."""
+        idle = sum(min(watts.idle, watts.off) for watts in self._watts)
+        return float(idle + job.cores * min(watts.per_core for watts in self._watts))
+
     # What happens.
 
     def before(self, view: View) -> None:

@@ -13,7 +13,10 @@ from schedlab.model.errors import InputError
 
 
 class PowerCap(Policy):
-    """Another policy under a cap of `watts`; the other arguments are those of the power model."""
+    """Another policy under a cap of `watts`; the other arguments are those of the power model.
+
+    A job that would exceed the cap all alone is rejected.
+    """
 
     def __init__(self, watts: float, policy: str = "easy", **power: Any) -> None:
         if not watts > 0:
@@ -23,7 +26,13 @@ class PowerCap(Policy):
         self.observers = [self._power]
 
     def decide(self, view: View, events: list[Event]) -> None:
+        for kind, job in events:
+            if kind == "submitted" and isinstance(job, Job) and self._power.least_with(job) > self._cap:
+                view.reject(job)
         self._inner.decide(view)
 
     def allows(self, view: View, job: Job, nodes: Nodes) -> bool:
         return self._power.with_job(job, nodes) <= self._cap
+
+    def recall(self, view: View) -> None:
+        self._inner.recall(view)

@@ -196,6 +196,7 @@ class Workload:
         ways = {name: columns.pop(name) for name in ("malleable", "interval") if name in columns}
         batch = JobBatch.of(shapes=None if shapes is None else Shapes.of(shapes, **ways), **columns)
         _refuse_nonsense(name, batch)
+        _refuse_bad_shapes(name, batch, len(requests or [SINGLE_CORE]))
         order = np.lexsort((batch.id, batch.submit))
         ordered = batch.take(order)
         report = ReadReport(records=len(batch), kept=len(batch))
@@ -230,5 +231,29 @@ def _refuse_nonsense(name: str, batch: JobBatch) -> None:
             found = getattr(batch, column)[row]
             where = f"{name}, job {batch.id[row]}"
             errors.append(InputError(f"{column} is {found}, expected {expected}", where=where))
+    if errors:
+        raise InputErrors(errors)
+
+
+def _refuse_bad_shapes(name: str, batch: JobBatch, requests: int) -> None:
+    shapes = batch.shapes
+    if shapes is None:
+        return
+    if len(shapes.end) != len(batch):
+        raise InputError(f"shapes are given for {len(shapes.end)} jobs, there are {len(batch)}", where=name)
+    errors: list[InputError] = []
+    begin = 0
+    for row, end in enumerate(shapes.end.tolist()):
+        where, seen = f"{name}, job {batch.id[row]}", {(int(batch.count[row]), int(batch.request[row]))}
+        for shape in range(begin, end):
+            size = (int(shapes.count[shape]), int(shapes.request[shape]))
+            if size[0] < 1 or not shapes.runtime[shape] >= 0 or not shapes.limit[shape] >= 0:
+                errors.append(InputError("a shape needs at least 1 chunk, a runtime and a limit", where=where))
+            if not 0 <= size[1] < requests:
+                errors.append(InputError(f"a shape has request {size[1]}, there are {requests}", where=where))
+            if size in seen:
+                errors.append(InputError(f"two shapes have {size[0]} chunks of request {size[1]}", where=where))
+            seen.add(size)
+        begin = end
     if errors:
         raise InputErrors(errors)

@@ -1,16 +1,19 @@
 """The independent judge of a schedule: replays what a run says happened, with code of its own, not the engine's.
 
 It reads the tables and asks of every job whether its times, its state and its nodes can be true, of every node whether
-it was ever over-full, and of the timeline whether it tells the same story.
+it was ever over-full or took a job while it was closed, and of the timeline whether it tells the same story.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from schedlab.engine.check.closed import check_closed_nodes
 from schedlab.engine.check.offences import Offence, Offences
+from schedlab.engine.check.pieces import check_pieces
 from schedlab.engine.check.places import check_places
 from schedlab.engine.check.record import read_record
+from schedlab.engine.check.stays import stays_of
 from schedlab.engine.check.timeline import check_timeline
 from schedlab.engine.check.times import check_dependencies, check_identity, check_times
 from schedlab.model.run import Run
@@ -19,7 +22,9 @@ __all__ = ["Offence", "check"]
 
 
 def check(run: Run | str | Path) -> list[Offence]:
-    """What is impossible in a finished run (a folder, or a `Run`); an empty list if nothing is.
+    """What is impossible in a run (a folder, or a `Run`); an empty list if nothing is.
+
+    A run that ended early is judged by what is there.
 
     At most 20 offences of each kind are listed; one more of that kind, without a job, says how many there were in all.
     """
@@ -29,6 +34,10 @@ def check(run: Run | str | Path) -> list[Offence]:
         check_identity(record, offences)
         check_times(record, offences)
         check_dependencies(record, offences)
-        check_places(record, offences)
-        check_timeline(record, offences)
+        check_pieces(record, offences)
+        stays = stays_of(record)
+        places = check_places(record, stays, offences)
+        if places is not None:
+            check_closed_nodes(record, stays, places, offences)
+        check_timeline(record, stays, offences)
     return offences.listed()

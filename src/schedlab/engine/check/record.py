@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,18 +10,62 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from schedlab.engine.check.files import Tables, read_files
 from schedlab.engine.check.offences import Offences
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request
 from schedlab.model.run import Run
-from schedlab.model.states import STATES
+from schedlab.model.states import NODE_STATES, PIECE_ENDS, STATES
 
 NUMBERS = ("job", "sequence", "cores", "count", "request")
 TIMES = ("submit", "eligible", "start", "end", "runtime", "limit")
+PIECE_TIMES = ("begin", "end", "work", "rate")
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Stretches of the lives of jobs, those of one job together and in the order in which they are told."""
+
+    job: NDArray[np.int64]
+    sequence: NDArray[np.int64]
+    cores: NDArray[np.int64]
+    count: NDArray[np.int64]
+    request: NDArray[np.int64]
+    begin: NDArray[np.float64]
+    end: NDArray[np.float64]
+    work: NDArray[np.float64]
+    rate: NDArray[np.float64]
+    how: NDArray[np.int8]  # position in PIECE_ENDS
+    nodes: NDArray[np.int64]  # position in `node_sets` of the record; -1 if none are named
+    row: NDArray[np.int64]  # position of the job in the record
+
+    def __len__(self) -> int:
+        return len(self.job)
+
+    def ended(self, *names: str) -> NDArray[np.bool_]:
+        return np.isin(self.how, [PIECE_ENDS.index(name) for name in names])
+
+    @property
+    def last(self) -> NDArray[np.bool_]:
+        """Whether it is its job's last one."""
+        return np.append(self.sequence[1:] != self.sequence[:-1], True)[: len(self)]
+
+    @property
+    def first(self) -> NDArray[np.bool_]:
+        return np.insert(self.sequence[1:] != self.sequence[:-1], 0, True)[: len(self)]
+
+
+@dataclass(frozen=True)
+class NodeChanges:
+    """What nodes became, in the order in which it is told."""
+
+    time: NDArray[np.float64]
+    node: NDArray[np.int64]  # position in the cluster; -1 if there is no such node
+    name: list[str]
+    state: NDArray[np.int8]  # position in NODE_STATES
 
 
 @dataclass(frozen=True)
@@ -32,6 +74,8 @@ class Record:
     requests: list[Request]
     options: dict[str, Any]
     exclusive: bool  # every job is alone on its nodes
+    incomplete: bool  # it ended before its time
+    flexible: bool  # some jobs may have had another shape while they waited than when they ran
     jobs: int | None  # how many there should be, if the run says so
     job: NDArray[np.int64]
     sequence: NDArray[np.int64]
@@ -47,7 +91,11 @@ class Record:
     state: NDArray[np.int8]  # position in STATES
     after: NDArray[np.int64]
     think: NDArray[np.float64]
-    nodes: pa.DictionaryArray  # node-set strings
+    nodes: NDArray[np.int64]  # position in `node_sets`; -1 if none are named
+    node_sets: pa.StringArray
+    pieced: NDArray[np.bool_]  # its life is told in pieces
+    pieces: Pieces
+    node_changes: NodeChanges
     timeline: dict[str, NDArray[Any]]
 
     def in_state(self, *names: str) -> NDArray[np.bool_]:
@@ -57,72 +105,106 @@ class Record:
     def started(self) -> NDArray[np.bool_]:
         return ~np.isnan(self.start)
 
+    @property
+    def kills(self) -> bool:
+        """Jobs end at their limits."""
+        return bool(self.options.get("overrun", "kill") == "kill")
+
 
 def read_record(run: Run | str | Path, offences: Offences) -> Record | None:
     """The record of a run; None if its files cannot be read, which is then among the offences."""
-    if isinstance(run, Run) and run.path is None:
-        return _record(run.config, run.jobs.to_arrow(), run.timeline.to_arrow())
-    folder = Path(run.path if isinstance(run, Run) and run.path is not None else str(run))
-    config = _read_config(folder)
-    tables = []
-    for name in ("jobs.parquet", "timeline.parquet"):
-        path = folder / name
-        if not path.is_file():
-            offences.add("file", f"{name} is missing")
-            continue
-        with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-        if found != config["files"].get(name):
-            offences.add("file", f"{name} is not the file that run.json describes: its sha256 is {found}")
-        try:
-            tables.append(pq.read_table(path))
-        except (pa.ArrowException, OSError) as error:
-            offences.add("file", f"{name} cannot be read: {error}")
-    if len(tables) < 2:
+    found = read_files(run, offences)
+    if found is None:
         return None
     try:
-        return _record(config, *tables)
+        record = _record(*found, offences)
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"cannot make sense of the run ({error!r})", where=str(folder)) from error
+        where = str(run.path or "") if isinstance(run, Run) else str(run)
+        raise InputError(f"cannot make sense of the run ({error!r})", where=where) from error
+    del found
+    pa.default_memory_pool().release_unused()  # the tables; Arrow would keep their memory for others like them
+    return record
 
 
-def _read_config(folder: Path) -> dict[str, Any]:
-    try:
-        config = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-        if not isinstance(config, dict) or not {"cluster", "requests", "options", "policy", "files"} <= config.keys():
-            raise ValueError("it does not describe a run")
-        return config
-    except FileNotFoundError as error:
-        raise InputError("there is no run here", where=str(folder), hint="a run is a folder with a run.json") from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot read the run: {error}", where=str(folder / "run.json")) from error
-
-
-def _record(config: dict[str, Any], jobs: pa.Table, timeline: pa.Table) -> Record:
-    length = len(jobs)
-    missing = [name for name in (*NUMBERS, *TIMES, "state", "nodes") if name not in jobs.column_names]
-    if missing:
-        raise InputError(f"jobs.parquet lacks the columns {', '.join(missing)}")
+def _record(config: dict[str, Any], tables: Tables, offences: Offences) -> Record:
+    jobs, timeline, stretches = tables["jobs"], tables["timeline"], tables.get("pieces")
+    cluster = Cluster.from_dict(config["cluster"])
+    _require("jobs", jobs, (*NUMBERS, *TIMES, "state", "nodes"))
     columns: dict[str, Any] = {name: _numbers(jobs[name], -1, np.int64) for name in NUMBERS}
     columns |= {name: _numbers(jobs[name], np.nan, np.float64) for name in TIMES}
     followed = "after" in jobs.column_names
-    columns["after"] = _numbers(jobs["after"], -1, np.int64) if followed else np.full(length, -1, np.int64)
-    columns["think"] = _numbers(jobs["think"], 0.0, np.float64) if followed else np.zeros(length)
-    states = pc.index_in(jobs["state"].cast(pa.string()), value_set=pa.array(STATES))
-    nodes = jobs["nodes"].cast(pa.string()).combine_chunks()
+    columns["after"] = _numbers(jobs["after"], -1, np.int64) if followed else np.full(len(jobs), -1, np.int64)
+    columns["think"] = _numbers(jobs["think"], 0.0, np.float64) if followed else np.zeros(len(jobs))
+
+    texts = [jobs["nodes"].cast(pa.string()).combine_chunks()]
+    if stretches is not None:
+        _require("pieces", stretches, (*NUMBERS, *PIECE_TIMES, "how", "nodes"))
+        texts.append(stretches["nodes"].cast(pa.string()).combine_chunks())
+    sets = (pa.concat_arrays(texts) if stretches is not None else texts[0]).dictionary_encode()
+    codes = _numbers(sets.indices, -1, np.int64)
+    pieces = _pieces(stretches, codes[len(jobs) :], columns["sequence"], offences)
+    pieced = np.zeros(len(jobs), bool)
+    pieced[pieces.row] = True
     return Record(
-        cluster=Cluster.from_dict(config["cluster"]),
+        cluster=cluster,
         requests=[Request.from_dict(request) for request in config["requests"]],
         options=config["options"],
         exclusive=re.search(r"[:,]nodes=exclusive(,|$)", config["policy"]) is not None,
+        incomplete=bool(config.get("incomplete")),
+        flexible=bool(config.get("workload", {}).get("flexible")),
         jobs=config.get("workload", {}).get("report", {}).get("kept"),
-        state=_numbers(states, -1, np.int8),
-        nodes=nodes.dictionary_encode(),
+        state=_words(jobs["state"], STATES),
+        nodes=codes[: len(jobs)],
+        node_sets=sets.dictionary,
+        pieced=pieced,
+        pieces=pieces,
+        node_changes=_node_changes(tables.get("nodes"), cluster),
         timeline={name: timeline[name].to_numpy() for name in timeline.column_names},
         **columns,
     )
 
 
-def _numbers(column: pa.ChunkedArray, unknown: float, dtype: Any) -> NDArray[Any]:
-    typed = column.cast(pa.from_numpy_dtype(dtype))
-    return np.asarray(pc.fill_null(typed, unknown).to_numpy())
+def _pieces(
+    table: pa.Table | None, nodes: NDArray[np.int64], sequences: NDArray[np.int64], offences: Offences
+) -> Pieces:
+    if table is None:
+        numbers, times = np.empty(0, np.int64), np.empty(0)
+        columns: dict[str, Any] = dict.fromkeys(NUMBERS, numbers) | dict.fromkeys(PIECE_TIMES, times)
+        return Pieces(how=np.empty(0, np.int8), nodes=numbers, row=numbers, **columns)
+    columns = {name: _numbers(table[name], -1, np.int64) for name in NUMBERS}
+    columns |= {name: _numbers(table[name], np.nan, np.float64) for name in PIECE_TIMES}
+    columns |= {"how": _words(table["how"], PIECE_ENDS), "nodes": nodes}
+    by_sequence = np.argsort(sequences, kind="stable")
+    place = np.searchsorted(sequences[by_sequence], columns["sequence"])
+    columns["row"] = np.append(by_sequence, -1)[place]
+    known = (columns["row"] >= 0) & (np.append(sequences, -1)[columns["row"]] == columns["sequence"])
+    offences.add_where("pieces", ~known, columns["job"], columns["begin"], lambda i: "there is no row for the job")
+    order = np.argsort(columns["sequence"], kind="stable")
+    order = order[known[order]]
+    return Pieces(**{name: column[order] for name, column in columns.items()})
+
+
+def _node_changes(table: pa.Table | None, cluster: Cluster) -> NodeChanges:
+    if table is None:
+        return NodeChanges(np.empty(0), np.empty(0, np.int64), [], np.empty(0, np.int8))
+    _require("nodes", table, ("time", "node", "state"))
+    numbers = {name: number for number, name in enumerate(cluster.node_names())}
+    names = table["node"].to_pylist()
+    nodes = np.array([numbers.get(name, -1) for name in names], np.int64)
+    return NodeChanges(_numbers(table["time"], np.nan, np.float64), nodes, names, _words(table["state"], NODE_STATES))
+
+
+def _require(name: str, table: pa.Table, columns: tuple[str, ...]) -> None:
+    missing = [column for column in columns if column not in table.column_names]
+    if missing:
+        raise InputError(f"{name}.parquet lacks the columns {', '.join(missing)}")
+
+
+def _words(column: pa.ChunkedArray, words: tuple[str, ...]) -> NDArray[np.int8]:
+    """Positions of words; -1 for one that is not among them."""
+    return _numbers(pc.index_in(column.cast(pa.string()), value_set=pa.array(words)), -1, np.int8)
+
+
+def _numbers(column: pa.ChunkedArray | pa.Array, unknown: float, dtype: Any) -> NDArray[Any]:
+    typed = pc.fill_null(column.cast(pa.from_numpy_dtype(dtype)), unknown)
+    return np.asarray(typed.to_numpy() if isinstance(typed, pa.ChunkedArray) else typed.to_numpy(zero_copy_only=False))

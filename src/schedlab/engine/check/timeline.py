@@ -7,25 +7,44 @@ from numpy.typing import NDArray
 
 from schedlab.engine.check.offences import Offences
 from schedlab.engine.check.record import Record
+from schedlab.engine.check.stays import Stays
+
+Story = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]  # begin, end and cores of each of its parts
 
 
-def check_timeline(record: Record, offences: Offences) -> None:
+def check_timeline(record: Record, stays: Stays, offences: Offences) -> None:
     time = record.timeline["time"]
     if len(time) > 1 and not (np.diff(time) > 0).all():
         offences.add("timeline", "its times do not increase")
         return
-    started, queued = record.started, ~np.isnan(record.eligible) & ~record.in_state("rejected", "held")
-    left_queue = np.where(started, record.start, record.end)
-    one = np.ones(len(record.job), np.int64)
-    stories = {
-        "running": (started, record.start, record.end, one),
-        "used_cores": (started, record.start, record.end, record.cores),
-        "queued": (queued, record.eligible, left_queue, one),
-        "queued_cores": (queued, record.eligible, left_queue, record.cores),
-    }
-    for name, (which, begin, end, amount) in stories.items():
-        changes, level = _levels(begin[which], end[which], amount[which])
-        _compare(offences, name, changes, level, time, record.timeline[name])
+    runs = stays.begin, np.where(stays.unfinished, np.inf, stays.end), stays.cores
+    for (begin, end, cores), jobs_column, cores_column in (
+        (runs, "running", "used_cores"),
+        (_waits(record), "queued", "queued_cores"),
+    ):
+        for name, amount in ((jobs_column, np.ones(len(begin), np.int64)), (cores_column, cores)):
+            if name == "queued_cores" and record.flexible:  # the rows tell the shapes that were chosen in the end
+                continue
+            changes, level = _levels(begin, end, amount)
+            _compare(offences, name, changes, level, time, record.timeline[name])
+
+
+def _waits(record: Record) -> Story:
+    """From when a job was eligible until it first started or left; and after each time it was requeued."""
+    pieces = record.pieces
+    queued = ~np.isnan(record.eligible) & ~record.in_state("held")
+    left = np.where(record.started, record.start, record.end)
+    if not len(pieces):
+        return record.eligible[queued], left[queued], record.cores[queued]
+    cores, first = record.cores.copy(), pieces.first
+    left[pieces.row[first]], cores[pieces.row[first]] = pieces.begin[first], pieces.cores[first]
+    again = pieces.ended("requeued")
+    next_begin = np.where(pieces.last, record.end[pieces.row], np.append(pieces.begin[1:], np.nan))
+    return (
+        np.concatenate([record.eligible[queued], pieces.end[again]]),
+        np.concatenate([left[queued], next_begin[again]]),
+        np.concatenate([cores[queued], pieces.cores[again]]),
+    )
 
 
 def _levels(
@@ -35,7 +54,7 @@ def _levels(
     times, which = np.unique(np.concatenate([begin, end]), return_inverse=True)
     change = np.zeros(len(times), np.int64)
     np.add.at(change, which, np.concatenate([amount, -amount]))
-    changed = change != 0
+    changed = (change != 0) & (times < np.inf)
     return times[changed], np.cumsum(change[changed])
 
 

@@ -15,7 +15,8 @@ from schedlab.engine.check.record import Record
 def check_identity(record: Record, offences: Offences) -> None:
     """No job is missing, none is there twice."""
     sequence, length = record.sequence, len(record.sequence)
-    expected = max(length if record.jobs is None else record.jobs, int(sequence.max(initial=-1)) + 1)
+    promised = length if record.jobs is None or record.incomplete else record.jobs
+    expected = max(promised, int(sequence.max(initial=-1)) + 1)
     known = sequence[(sequence >= 0) & (sequence < expected)]
     for number in np.flatnonzero(np.bincount(known, minlength=expected) == 0).tolist():
         offences.add("missing job", f"the job at position {number} of the workload is not in the results")
@@ -27,14 +28,14 @@ def check_identity(record: Record, offences: Offences) -> None:
 
 
 def check_times(record: Record, offences: Offences) -> None:
-    submit, eligible, start, end = record.submit, record.eligible, record.start, record.end
-    runtime, limit, started = record.runtime, record.limit, record.started
+    """Of all jobs; the ends only of those that simply ran."""
+    submit, eligible, start, end, started = record.submit, record.eligible, record.start, record.end, record.started
 
     def report(kind: str, wrong: NDArray[np.bool_], time: NDArray[np.float64], message: Callable[[int], str]) -> None:
         _report(record, offences, kind, wrong, time, message)
 
     report("state", record.state < 0, end, _Says("its state is not one that a job can have"))
-    ran = record.in_state("completed", "killed")
+    ran = record.in_state("completed", "killed", "running", "suspended")
     report("state", ran & ~started, end, _Says("it is said to have run, but has no start"))
     report("state", started & ~ran, start, _Says("it has a start, but is said never to have run"))
     report("start too early", eligible < submit, eligible, lambda i: f"eligible before its submission at {submit[i]}")
@@ -42,21 +43,33 @@ def check_times(record: Record, offences: Offences) -> None:
     report("start too early", start < eligible, start, lambda i: f"started before it was eligible, at {eligible[i]}")
     report("start too early", ran & np.isnan(eligible), start, _Says("it ran, but never was eligible"))
     report("wrong end", ~np.isfinite(end) | (end < submit), end, lambda i: f"it was submitted at {submit[i]}")
+    # By the engine when it is submitted; by the policy while it waits.
+    late = record.in_state("rejected") & np.where(np.isnan(eligible), end != submit, end < eligible)
+    report("wrong end", late, end, lambda i: f"it was not rejected at once; submitted at {submit[i]}")
+    here = record.in_state("held", "waiting", "running", "suspended") & (end != end.max(initial=-np.inf))
+    report("wrong end", here, end, _Says("it has not left, but the simulation went on"))
+    _check_ends(record, offences)
 
-    kills = record.options.get("overrun", "kill") == "kill"
-    killed = record.in_state("killed")
+
+def _check_ends(record: Record, offences: Offences) -> None:
+    start, end, runtime, limit = record.start, record.end, record.runtime, record.limit
+    simple = record.started & ~record.pieced
+    over, killed = (runtime > limit) & record.kills, simple & record.in_state("killed")
+    completed, running = simple & record.in_state("completed"), simple & record.in_state("running")
+
+    def report(kind: str, wrong: NDArray[np.bool_], message: Callable[[int], str]) -> None:
+        _report(record, offences, kind, wrong, end, message)
+
     length = np.where(killed, limit, runtime)
-    text = "it started at {} and ran {} s"
-    report("wrong end", ran & started & (end != start + length), end, lambda i: text.format(start[i], length[i]))
-    over = runtime > limit
-    report(
-        "killed", killed & ~(over & kills), end, lambda i: f"it needs {runtime[i]} s and has a limit of {limit[i]} s"
-    )
-    unkilled = record.in_state("completed") & over & kills
-    report("not killed", unkilled, end, lambda i: f"it ran {runtime[i]} s with a limit of {limit[i]} s")
-    # By the engine when it is submitted, or by the policy when it is eligible.
-    rejected = record.in_state("rejected") & (end != submit) & (end != eligible)
-    report("wrong end", rejected, end, lambda i: f"it was not rejected at once; submitted at {submit[i]}")
+    ended = (killed | completed) & (end != start + length)
+    report("wrong end", ended, lambda i: f"it started at {start[i]} and ran {length[i]} s")
+    report("killed", killed & ~over, lambda i: f"it needs {runtime[i]} s and has a limit of {limit[i]} s")
+    report("not killed", completed & over, lambda i: f"it ran {runtime[i]} s with a limit of {limit[i]} s")
+    length = np.where(over, limit, runtime)
+    report("wrong end", running & (end > start + length), lambda i: f"it would have ended at {start[i] + length[i]}")
+    if not record.incomplete:
+        report("state", running, _Says("it still runs, but the run is complete"))
+    report("state", simple & record.in_state("suspended"), _Says("it is suspended, but no piece says so"))
 
 
 def check_dependencies(record: Record, offences: Offences) -> None:

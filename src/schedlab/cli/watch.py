@@ -1,0 +1,191 @@
+"""Looking on while `schedlab run` simulates: a picture, lines, a pace. What nobody asks for costs nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Self
+
+from schedlab.cli.screen import Screen, can_watch
+from schedlab.cli.snapshot import Facts, Recorder, Snapshot
+from schedlab.cli.status import Status, final_line, reading_line, status_line
+from schedlab.engine.build import chosen
+from schedlab.engine.simulate import Options, Simulated
+from schedlab.model.errors import InputError
+from schedlab.model.units import parse_duration
+
+if TYPE_CHECKING:
+    from schedlab._core import View
+    from schedlab.model.cluster import Cluster
+    from schedlab.model.run import Run
+    from schedlab.model.workload import Workload
+    from schedlab.policy.spec import PolicySpec
+
+EVERY = 0.08  # seconds between two pictures; the engine calls every 0.1
+NAP = 0.1  # the longest sleep, after which somebody may have to be answered
+AHEAD = 0.002  # so much before its time is early enough
+BEHIND = 0.1  # what is later than this is not caught up
+
+ReadingBar = Callable[[int, int], None]
+SimulationBar = Callable[[float, int], None]
+
+
+class Monitor:
+    """What was asked for on the command line, for all runs of the command."""
+
+    def __init__(self, watch: bool, pace: str | None, status_every: str | None, quiet: bool) -> None:
+        self._pace, self._every = _positive(pace, "--pace"), _positive(status_every, "--status-every")
+        self._watch, self._quiet = watch and can_watch(), quiet
+        self._status = Status(self._every)
+
+    def __enter__(self) -> Self:
+        self._status.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._status.__exit__(*error)
+
+    def reading(self, bar: ReadingBar | None, name: str) -> ReadingBar:
+        """For the reader, which tells how much it has read."""
+
+        def read(done: int, size: int) -> None:
+            if bar is not None:
+                bar(done, size)
+            if self._status.due:
+                self._status.say(reading_line(name, done, size))
+
+        return read
+
+    def simulate(
+        self,
+        workload: Workload,
+        cluster: Cluster,
+        policy: PolicySpec,
+        *,
+        estimate: str = "limit",
+        progress: SimulationBar | None = None,
+        **options: Any,
+    ) -> Run:
+        """`schedlab.simulate`, looked at."""
+        begin = time.monotonic()
+        facts = Facts(policy.text, workload.name, cluster, workload.report.kept, workload.origin, self._pace)
+        choice = chosen(policy, estimate)
+        rules = {field.name: options.pop(field.name) for field in fields(Options) if field.name in options}
+        with Screen() as screen:
+            look = Look(facts, self._status, screen if self._watch else None, None if self._watch else progress)
+            simulation = Simulated(
+                workload,
+                cluster,
+                choice,
+                Options(choice.estimate_text, **rules),
+                progress=look.progress if self._looks else look.answer,
+                watch=look.look if self._looks else None,
+                **options,
+            )
+            look.view = simulation.core.view
+            if self._pace is not None:
+                simulation.core.set_ticks(1, 0.0)
+            elif choice.decider is not None:  # one in Python may take its time
+                simulation.core.set_ticks(1, EVERY)
+            run = simulation.run()
+        seconds = time.monotonic() - begin
+        if self._every is not None or self._status.asked:
+            self._status.say(final_line(facts.policy, facts.jobs, seconds))
+        if self._watch and not self._quiet:
+            screen.leave_behind(look.recorder.closing(run, seconds))
+        return run
+
+    @property
+    def _looks(self) -> bool:
+        return self._watch or self._every is not None or self._pace is not None
+
+
+class Look:
+    """Looks at one run when the engine calls, and shows what is due."""
+
+    view: View
+
+    def __init__(self, facts: Facts, status: Status, screen: Screen | None, bar: SimulationBar | None) -> None:
+        self.recorder = Recorder(facts)
+        self._status, self._screen, self._bar = status, screen, bar
+        self._pace = None if facts.pace is None else Pace(facts.pace)
+        self._latest: Snapshot | None = None
+        self._early = False
+        self._shown = 0.0
+
+    def progress(self, now: float, done: int) -> None:
+        """How far it has come: every instant if there is a pace, else a few times a second."""
+        if self._pace is not None:
+            self._early = self._pace.wait(now, self._meanwhile)
+        self.recorder.done = done
+        self.recorder.note(now)
+        if self._bar is not None:
+            self._bar(now, done)
+
+    def look(self, view: View) -> None:
+        """After that. Who is early has time for a snapshot, to show while he waits for what comes next."""
+        if self._early or self._due:
+            self._latest = self.recorder.take(view)
+        if self._latest is not None and self._due:
+            self._show(self._latest)
+
+    def answer(self, now: float, done: int) -> None:
+        """Instead of both, if nobody looks on but anybody may ask."""
+        self.progress(now, done)
+        if self._status.due:
+            self._show(self.recorder.take(self.view))
+
+    def _meanwhile(self, now: float) -> None:
+        if self._latest is not None and self._due:
+            self._show(self._latest, now)
+
+    def _show(self, snapshot: Snapshot, now: float | None = None) -> None:
+        """This state of things, as of `now`."""
+        snapshot = self.recorder.complete(snapshot, now)
+        if self._status.due:
+            self._status.say(status_line(snapshot))
+        if self._screen is not None and self._picture_due:
+            self._shown = time.monotonic()
+            self._screen.draw(snapshot)
+
+    @property
+    def _due(self) -> bool:
+        return self._status.due or self._picture_due
+
+    @property
+    def _picture_due(self) -> bool:
+        return self._screen is not None and time.monotonic() - self._shown >= EVERY
+
+
+class Pace:
+    """Lets at most so much simulated time pass in a second."""
+
+    def __init__(self, pace: float) -> None:
+        self._pace = pace
+        self._begin: tuple[float, float] | None = None  # a moment on the clock, and in the simulation
+
+    def wait(self, now: float, meanwhile: Callable[[float], None]) -> bool:
+        """Until it is time for `now`; `meanwhile` is told the time again and again. Says whether there was a wait."""
+        clock = time.monotonic()
+        if self._begin is None:
+            self._begin = clock, now
+        begin, first = self._begin
+        due = begin + (now - first) / self._pace
+        if clock - due > BEHIND:
+            self._begin = clock, now
+        early = due - clock > AHEAD
+        while due - clock > AHEAD:
+            meanwhile(first + (clock - begin) * self._pace)
+            time.sleep(min(max(due - time.monotonic(), 0.0), NAP))
+            clock = time.monotonic()
+        return early
+
+
+def _positive(text: str | None, where: str) -> float | None:
+    if text is None:
+        return None
+    seconds = parse_duration(text, where=where)
+    if seconds <= 0:
+        raise InputError("has to be longer than nothing", where=where)
+    return seconds

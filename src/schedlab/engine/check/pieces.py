@@ -1,0 +1,163 @@
+"""Lives told in pieces: one after the other, as the rows of the jobs say, and with work that adds up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedlab.engine.check.offences import Offences
+from schedlab.engine.check.record import Pieces, Record
+from schedlab.model.states import PIECE_ENDS, STATES
+
+# How the last piece of a job ends, and the states in which the job may then be.
+FATES = {
+    "completed": ("completed",),
+    "killed": ("killed",),
+    "requeued": ("waiting", "cancelled", "rejected"),
+    "suspended": ("suspended", "killed"),
+    "unfinished": ("running",),
+}
+
+Report = Callable[[str, NDArray[np.bool_], Callable[[int], str]], None]
+
+
+def check_pieces(record: Record, offences: Offences) -> None:
+    pieces = record.pieces
+    if not len(pieces):
+        return
+
+    def report(kind: str, wrong: NDArray[np.bool_], message: Callable[[int], str]) -> None:
+        offences.add_where(kind, wrong, pieces.job, pieces.begin, message)
+
+    _check_order(record, pieces, report)
+    _check_fates(record, pieces, report)
+    _check_rows(record, pieces, report)
+    with np.errstate(invalid="ignore"):  # what is not a number is reported, not computed with
+        _check_work(record, pieces, report)
+    _check_limits(record, pieces, report)
+
+
+def _check_order(record: Record, pieces: Pieces, report: Report) -> None:
+    begin, end, last = pieces.begin, pieces.end, pieces.last
+    following, eligible = _next(begin), record.eligible[pieces.row]
+    length = np.isfinite(begin) & np.isfinite(end) & (begin <= end)
+    report("pieces", ~length, lambda i: f"it ends at {end[i]}")
+    report("pieces", ~last & (following < end), lambda i: f"it ends at {end[i]}, the next begins at {following[i]}")
+    early = pieces.first & ~(begin >= eligible)
+    report("start too early", early, lambda i: f"started before it was eligible, at {eligible[i]}")
+
+    at_once = pieces.ended("slowed", "reshaped")
+    late = ~last & at_once & (following > end)
+    report("pieces", late, lambda i: f"{_ended(pieces, i)} at {end[i]} and goes on only at {following[i]}")
+    reshaped = ~last & pieces.ended("slowed", "suspended") & ~_same_shape(pieces)
+    report("pieces", reshaped, lambda i: f"{_ended(pieces, i)} and goes on in another shape")
+    moved = ~last & pieces.ended("slowed") & (_next(pieces.nodes) != pieces.nodes)
+    report("pieces", moved, lambda i: f"{_ended(pieces, i)} and goes on on other nodes")
+
+
+def _check_fates(record: Record, pieces: Pieces, report: Report) -> None:
+    """A last piece is the last, and fits the state of the job."""
+    last, state = pieces.last, record.state[pieces.row]
+    report("pieces", pieces.how < 0, lambda i: "it ended in a way that is not known")
+    final = pieces.ended("completed", "killed", "unfinished")
+    report("pieces", ~last & final, lambda i: f"{_ended(pieces, i)}, and goes on")
+    report("pieces", last & pieces.ended("slowed", "reshaped"), lambda i: f"{_ended(pieces, i)}, and does not go on")
+
+    possible = np.zeros((len(PIECE_ENDS) + 1, len(STATES) + 1), bool)  # one more each for what is not known
+    for how, states in FATES.items():
+        possible[PIECE_ENDS.index(how), [STATES.index(name) for name in states]] = True
+    wrong = last & (pieces.how >= 0) & (state >= 0) & ~possible[pieces.how, state]
+    report("state", wrong, lambda i: f"{_ended(pieces, i)}, and is said to be {STATES[state[i]]}")
+
+    if not record.incomplete:
+        stands = (pieces.rate == 0) & (~np.isfinite(record.limit[pieces.row]) | (not record.kills))
+        report("state", pieces.ended("unfinished") & ~stands, lambda i: "it could go on, but the run is complete")
+
+
+def _check_rows(record: Record, pieces: Pieces, report: Report) -> None:
+    """The row of a job tells of its last attempt, and of that, the last piece."""
+    row, last, waits = pieces.row, pieces.last, pieces.ended("requeued")
+    start, end, begun = record.start[row], record.end[row], pieces.begin[_attempts(pieces)]
+    report("pieces", pieces.job != record.job[row], lambda i: f"its position is that of job {record.job[row[i]]}")
+    report("pieces", last & ~waits & (start != begun), lambda i: f"its row has the start {start[i]}, not {begun[i]}")
+    report("pieces", last & waits & ~np.isnan(start), lambda i: "it waits again, but its row has a start")
+    gone = pieces.ended("requeued", "suspended")  # and left later, if at all
+    wrong = last & np.where(gone, end < pieces.end, end != pieces.end)
+    report("pieces", wrong, lambda i: f"its row has the end {end[i]}, not {pieces.end[i]}")
+
+    same = (pieces.cores == record.cores[row]) & _has_row_shape(record, pieces)
+    report("pieces", last & ~same, lambda i: "its row has other cores, chunks or another request")
+    report("pieces", last & ~waits & (pieces.nodes != record.nodes[row]), lambda i: "its row has other nodes")
+
+
+def _check_work(record: Record, pieces: Pieces, report: Report) -> None:
+    """What is left to do shrinks by rate × time, and by nothing else."""
+    work, rate, last = pieces.work, pieces.rate, pieces.last
+    report("work", ~(work >= 0), lambda i: f"it has {work[i]} s left to do")
+    report("work", ~((rate >= 0) & np.isfinite(rate)), lambda i: f"its rate is {rate[i]}")
+    left = work - rate * (pieces.end - pieces.begin)
+    tolerance = _rounding(work, rate * pieces.end)
+    report("work", left < -tolerance, lambda i: f"it does more than the {work[i]} s that were left")
+    unfinished = pieces.ended("completed") & ~(np.abs(left) <= tolerance)
+    report("work", unfinished, lambda i: f"it was completed with {left[i]} s left to do")
+
+    runtime, following = record.runtime[pieces.row], _next(work)
+    as_row = _has_row_shape(record, pieces)
+    kept = pieces.ended("slowed", "suspended")
+    again = pieces.ended("requeued") & as_row & _same_shape(pieces)  # otherwise in other units
+    least = np.where(again, np.minimum(left, runtime), left)  # what a resumption cost is not asked of a new attempt
+    lost = ~last & (kept | again) & (following < least - tolerance)
+    report("work", lost, lambda i: f"{least[i]} s were left to do, the next piece has {following[i]} s")
+    grown = ~last & pieces.ended("slowed") & (following > left + tolerance)
+    report("work", grown, lambda i: f"{left[i]} s were left to do, the next piece has {following[i]} s")
+
+    rigid = as_row & ~np.isin(pieces.row, pieces.row[pieces.ended("reshaped")])
+    wrong = pieces.first & rigid & (work != runtime) & ~(np.abs(work - runtime) <= tolerance)
+    report("work", wrong, lambda i: f"it begins with {work[i]} s to do, its runtime is {runtime[i]}")
+
+
+def _check_limits(record: Record, pieces: Pieces, report: Report) -> None:
+    """An attempt runs no longer than the limit; what it was suspended does not count. In other shapes others hold."""
+    if not record.kills:
+        return
+    attempt, limit = _attempts(pieces), record.limit[pieces.row]
+    spent = np.bincount(attempt, np.maximum(pieces.end - pieces.begin, 0), minlength=len(pieces))
+    elsewhere = ~_has_row_shape(record, pieces) | pieces.ended("reshaped")
+    same_shape = np.bincount(attempt, elsewhere, minlength=len(pieces)) == 0
+    over = same_shape & (spent > limit + _rounding(limit, pieces.end))  # nothing is spent where no attempt begins
+    report("not killed", over, lambda i: f"it ran {spent[i]} s with a limit of {limit[i]} s")
+
+
+def _attempts(pieces: Pieces) -> NDArray[np.int64]:
+    """For each piece, the position of the first one of the attempt: its job's first, or the first after a requeue."""
+    first = pieces.first
+    first[1:] |= pieces.ended("requeued")[:-1]
+    return np.maximum.accumulate(np.where(first, np.arange(len(pieces)), 0))
+
+
+def _next(column: NDArray[Any]) -> NDArray[Any]:
+    """What the next piece has; of the last, its own."""
+    return np.append(column[1:], column[-1:])
+
+
+def _same_shape(pieces: Pieces) -> NDArray[np.bool_]:
+    """Whether the next piece has the same number of the same chunks."""
+    return np.asarray((_next(pieces.count) == pieces.count) & (_next(pieces.request) == pieces.request))
+
+
+def _has_row_shape(record: Record, pieces: Pieces) -> NDArray[np.bool_]:
+    count, request = record.count[pieces.row], record.request[pieces.row]
+    return np.asarray((pieces.count == count) & (pieces.request == request))
+
+
+def _rounding(*amounts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far numbers of this size may be off: far more than rounding does, far less than anybody sees."""
+    largest = np.max([np.abs(np.nan_to_num(amount, posinf=0)) for amount in amounts], axis=0)
+    return np.asarray(np.maximum(1e-6, 1e-12 * largest))
+
+
+def _ended(pieces: Pieces, position: int) -> str:
+    return f"it was {PIECE_ENDS[pieces.how[position]]}"

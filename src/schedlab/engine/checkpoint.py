@@ -1,0 +1,142 @@
+"""Taking up a run that was interrupted: kill -9, a reboot, a full disk.
+
+A checkpoint is a folder: what was decided so far (the journal), the state of the policy and the observers, and, written
+last, checkpoint.json. Resuming does what was decided once more, without asking the policy, and goes on from there. The
+results are made anew, so they are those of a run that was never interrupted, byte for byte.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pickle
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from schedlab.model.errors import InputError
+from schedlab.model.version import VERSION
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What a checkpoint holds."""
+
+    passes: int
+    journal: bytes
+    snapshot: bytes
+    objects: Any  # policy, observers, the view's data
+
+
+class Checkpoint:
+    """Written to `folder` every so many seconds. If there is one already, of the same run, that is taken up.
+
+    `recipe` is kept beside it: how to begin the run again.
+    """
+
+    def __init__(self, folder: str | Path, every: float = 600.0, recipe: Any = None) -> None:
+        self.folder, self.every, self._recipe = Path(folder), every, recipe
+        self._parts = 0
+        self._last = time.monotonic()
+
+    def load(self, identity: dict[str, Any]) -> Saved | None:
+        """What is there of this very run; None if nothing is."""
+        description = self.describe()
+        if description is None:
+            return None
+        different = [key for key, value in identity.items() if description["identity"].get(key) != value]
+        if different:
+            hint = "resume it as it was begun, or delete the folder"
+            raise InputError(
+                f"belongs to another run: {', '.join(different)} differ", where=str(self.folder), hint=hint
+            )
+        if description["passes"] < 0:  # it was only begun
+            return None
+        self._parts = int(description["parts"])
+        journal = b"".join(self._read(f"journal-{part:06d}") for part in range(1, self._parts + 1))
+        state = self._read(f"state-{self._parts:06d}")
+        if hashlib.sha256(journal + state).hexdigest() != description["sha256"]:
+            raise InputError("is damaged: its files are not those it was written with", where=str(self.folder))
+        snapshot, objects = pickle.loads(state)  # noqa: S301 (written by the user's own run)
+        self._journal_hash = hashlib.sha256(journal)
+        return Saved(int(description["passes"]), journal, snapshot, objects)
+
+    def describe(self) -> dict[str, Any] | None:
+        """The content of checkpoint.json, if there is a checkpoint."""
+        try:
+            description = json.loads((self.folder / "checkpoint.json").read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise InputError(f"cannot be read: {error}", where=str(self.folder / "checkpoint.json")) from None
+        if description.get("format") != FORMAT or description.get("schedlab") != VERSION:
+            hint = f"resume it with schedlab {description.get('schedlab')}, or delete the folder"
+            raise InputError("was written by another version of schedlab", where=str(self.folder), hint=hint)
+        return dict(description)
+
+    def begin(self, identity: dict[str, Any]) -> None:
+        """Leave word how the run was begun, before there is anything to save."""
+        self.save(identity, -1, b"", b"", None)
+        self._parts = 0
+
+    def due(self) -> bool:
+        return time.monotonic() - self._last >= self.every
+
+    def save(self, identity: dict[str, Any], passes: int, journal: bytes, snapshot: bytes, objects: Any) -> None:
+        """Add what was decided since the last one. Until the very last step, the last one stays valid."""
+        try:
+            state = pickle.dumps((snapshot, objects))
+        except Exception as error:  # pickle raises all kinds
+            hint = "keep views, jobs and open files out of a policy's attributes, or define __getstate__"
+            raise InputError(f"the policy or an observer cannot be saved: {error}", hint=hint) from error
+        if self._parts == 0:
+            self._journal_hash = hashlib.sha256()
+        self._journal_hash.update(journal)
+        whole = self._journal_hash.copy()
+        whole.update(state)
+        part = self._parts + 1
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._write(f"journal-{part:06d}", journal)
+        self._write(f"state-{part:06d}", state)
+        description = {
+            "schedlab": VERSION,
+            "format": FORMAT,
+            "identity": identity,
+            "passes": passes,
+            "parts": part,
+            "sha256": whole.hexdigest(),
+            "recipe": self._recipe,
+        }
+        self._write("checkpoint.json", json.dumps(description, indent=2).encode())
+        (self.folder / f"state-{self._parts:06d}").unlink(missing_ok=True)
+        self._parts = part
+        self._last = time.monotonic()
+
+    def remove(self) -> None:
+        """The run is complete: nothing of it is needed any more."""
+        if not self.folder.is_dir():
+            return
+        for name in ("checkpoint.json", *(path.name for path in self.folder.iterdir())):
+            if name == "checkpoint.json" or name.startswith(("journal-", "state-")):
+                (self.folder / name).unlink(missing_ok=True)
+        if not any(self.folder.iterdir()):
+            self.folder.rmdir()
+
+    def _read(self, name: str) -> bytes:
+        try:
+            return (self.folder / name).read_bytes()
+        except OSError as error:
+            raise InputError(f"is damaged: {name}: {error.strerror}", where=str(self.folder)) from None
+
+    def _write(self, name: str, content: bytes) -> None:
+        """To the disk for good, and only then under its name."""
+        partial = self.folder / f"{name}.partial"
+        with partial.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(self.folder / name)

@@ -1,0 +1,140 @@
+"""A run that is interrupted anywhere, any number of times, and taken up again ends as if nothing had happened."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import schedlab as sl
+from schedlab.engine import simulate as engine
+from schedlab.engine.checkpoint import Checkpoint
+from schedlab.execution.failures import Failures
+from schedlab.execution.maintenance import Maintenance
+from schedlab.execution.power import Power
+from schedlab.execution.power_cap import PowerCap
+from schedlab.execution.sleep import Sleep
+
+TWO_KINDS = sl.Cluster(
+    (sl.NodeGroup("thin", 3, {"cores": 4, "memory": 8}), sl.NodeGroup("fat", 1, {"cores": 8, "memory": 64}, prefix="f"))
+)
+REQUESTS = [sl.Request({"cores": 1}), sl.Request({"cores": 2, "memory": 4}), sl.Request({"cores": 1}, exclusive=True)]
+
+
+class Preempt(sl.Policy):
+    """Short jobs suspend long ones, once; one job in five is requeued once, with half of its work saved."""
+
+    def __init__(self) -> None:
+        self.seen: set[int] = set()
+        self.suspended: set[int] = set()
+
+    def decide(self, view: Any, events: Any) -> None:
+        for job in view.suspended:
+            view.resume(job, cost=1)
+        for job in view.queue.sorted(by="estimate"):
+            if not view.start(job):
+                view.reserve(job)
+                longest = max(view.running, key=lambda j: j.estimated_end, default=None)
+                if longest is not None and longest.id not in self.suspended and job.estimate < 20:
+                    self.suspended.add(longest.id)
+                    view.suspend(longest)
+                    view.wake_at(view.now + 5)
+        for job in view.running:
+            if job.id % 5 == 0 and job.id not in self.seen and view.now > job.start:
+                self.seen.add(job.id)
+                view.requeue(job, saved=(view.now - job.start) / 2)
+                view.wake_at(view.now + 3)
+
+
+class Interrupted(Exception):
+    pass
+
+
+class Fragile(Checkpoint):
+    """Saves at every opportunity; the run breaks off after so many of them."""
+
+    def __init__(self, folder: Path, saves: int) -> None:
+        super().__init__(folder, every=0)
+        self._left = saves
+
+    def save(self, *args: Any, **more: Any) -> None:
+        super().save(*args, **more)
+        self._left -= 1
+        if self._left == 0:
+            raise Interrupted
+
+
+def easy() -> Any:
+    return runpy.run_path(str(Path(__file__).parents[2] / "examples" / "easy_in_python.py"))["Easy"]()
+
+
+CASES: dict[str, tuple[Any, Any]] = {
+    "easy": (lambda: "easy", list),
+    "easy:scan=sjf": (lambda: "easy:scan=sjf", list),
+    "easy:order=lxf": (lambda: "easy:order=lxf,place=best-fit", list),
+    "conservative": (lambda: "conservative", list),
+    "planned": (lambda: "easy:reservations=3", list),
+    "skip": (lambda: "skip:order=saf,depth=3", list),
+    "conservative with failures": (
+        lambda: "conservative",
+        lambda: [Failures(mtbf=150, repair=20, seed=4, checkpoint=10), Power(idle=5, per_core=2)],
+    ),
+    "easy in maintenance": (lambda: "easy", lambda: [Maintenance("n[1-2]", 60, 30)]),
+    "sleepers": (lambda: "easy", lambda: [Sleep(after=10, boot=5), Power(idle=3)]),
+    "preemption": (Preempt, list),
+    "capped": (lambda: PowerCap(watts=60, policy="conservative", per_core=5), list),
+}
+
+jobs = st.lists(
+    st.tuples(st.integers(0, 200), st.integers(1, 60), st.integers(1, 60), st.integers(1, 8), st.integers(0, 2)),
+    min_size=1,
+    max_size=40,
+)
+
+
+def tables(run: sl.Run) -> list[pl.DataFrame]:
+    return [run.jobs, run.timeline, run.pieces, run.nodes]
+
+
+@pytest.mark.parametrize("case", CASES)
+@settings(max_examples=25)
+@given(jobs, st.lists(st.integers(1, 30), min_size=1, max_size=3), st.sampled_from(["limit", "last-two", "user-mean"]))
+def test_an_interrupted_run_ends_the_same(
+    tmp_path_factory: pytest.TempPathFactory, case: str, jobs: Any, breaks: list[int], estimate: str
+) -> None:
+    policy, observers = CASES[case]
+    submit, runtime, limit, count, request = zip(*jobs, strict=True)
+    workload = sl.Workload.of(
+        requests=REQUESTS, submit=submit, runtime=runtime, limit=limit, count=count, request=request, user=request
+    )
+    whole = sl.simulate(workload, TWO_KINDS, policy(), estimate=estimate, observers=observers(), validate=True)
+    folder = tmp_path_factory.mktemp("checkpoint")
+    for saves in breaks:
+        resumed = _simulate(workload, policy(), estimate, observers(), Fragile(folder, saves))
+        if resumed is not None:
+            break
+    else:
+        resumed = _simulate(workload, policy(), estimate, observers(), Checkpoint(folder, every=1e9))
+    assert resumed is not None and not list(folder.parent.glob(folder.name))
+    for mine, other in zip(tables(resumed), tables(whole), strict=True):
+        assert mine.equals(other)
+    assert {k: v for k, v in resumed.summary.items() if k != "timing"} == whole.summary
+
+
+def _simulate(workload: Any, policy: Any, estimate: str, observers: Any, checkpoint: Checkpoint) -> sl.Run | None:
+    choice = engine.chosen(policy, estimate)
+    options = engine.Options(choice.estimate_text)
+    simulation = engine.Simulated(workload, TWO_KINDS, choice, options, observers, checkpoint=checkpoint)
+    simulation.core.set_ticks(1, 0.0)
+    try:
+        return simulation.run()
+    except Interrupted:
+        return None
+    except sl.PolicyError as error:
+        assert isinstance(error.__cause__, Interrupted)
+        return None
