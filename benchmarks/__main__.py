@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks import accasim, conservative, floor, learn, memory, scaling, watch
+from benchmarks import accasim, conservative, floor, in_python, learn, memory, scaling, watch
 from benchmarks.report import Line, show
 from benchmarks.settings import Settings
 
@@ -21,6 +21,7 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Line]]] = {
     "nodes": scaling.nodes_lines,
     "conservative": conservative.lines,
     "memory": memory.lines,
+    "python": in_python.lines,
     "watch": watch.lines,
     "learn": learn.lines,
 }

@@ -1,8 +1,7 @@
-"""The environment of `schedlab.learn`: its steps per second beside the same in Python alone, and what can be learnt."""
+"""The environment of `schedlab.learn`: its steps per second beside those of the same environment in Python alone."""
 
 from __future__ import annotations
 
-import runpy
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -14,31 +13,30 @@ from benchmarks import subject
 from benchmarks.measure import call, interleaved, middle
 from benchmarks.python_env import PythonEnv
 from benchmarks.report import Line
-from benchmarks.settings import ROOT, Settings
+from benchmarks.settings import Settings
 from benchmarks.workload import LogSpec, columns
 from schedlab.learn import SchedulingEnv
 
-WINDOW = 32
 EPISODES = 5
-QUEUES = {"a short queue": (256, 0.9), "a long queue": (2048, 2.0)}  # jobs of an episode, load
+# Jobs of an episode, load, jobs visible. 128 are visible in RLScheduler (Zhang et al., SC'20).
+QUEUES = {"short queue": (256, 0.9, 32), "long queue": (2048, 2.0, 128)}
 
 Choice = tuple[Any, float, bool]  # what is seen after it, the reward, whether the episode is over
 Played = tuple[list[float], list[Any]]  # rewards and observations
 
 
 def lines(settings: Settings) -> Iterator[Line]:
-    for name, (episode, load) in QUEUES.items():
-        yield from _speed(settings, name, episode, load)
-    yield from _learning(settings)
+    for name, (episode, load, window) in QUEUES.items():
+        yield from _speed(settings, name, episode, load, window)
 
 
-def _speed(settings: Settings, name: str, episode: int, load: float) -> Iterator[Line]:
+def _speed(settings: Settings, name: str, episode: int, load: float, window: int) -> Iterator[Line]:
     """Both make the same random choices; both have to see the same and get the same rewards."""
     spec = LogSpec((EPISODES + 1) * episode, nodes=64, load=load)
     jobs, pool = columns(spec), sl.Cluster.of_cores(spec.total_cores)
-    env = SchedulingEnv(subject.in_memory(jobs), pool, window=WINDOW, episode=episode)
-    plain = PythonEnv(jobs, spec.total_cores, WINDOW, episode)
-    choices = np.random.default_rng(1).integers(0, WINDOW, 10 * spec.jobs).tolist()
+    env = SchedulingEnv(subject.in_memory(jobs), pool, window=window, episode=episode)
+    plain = PythonEnv(jobs, spec.total_cores, window, episode)
+    choices = np.random.default_rng(1).integers(0, window, 10 * spec.jobs).tolist()
     starts = range(0, EPISODES * episode, episode)
 
     def step(action: int) -> Choice:
@@ -54,7 +52,7 @@ def _speed(settings: Settings, name: str, episode: int, load: float) -> Iterator
     native, other = (middle([spent for spent, _ in found]).on(settings.clock) for found in measured)
     yield Line(
         "learn",
-        f"steps a second of SchedulingEnv, {name}, {WINDOW} jobs visible",
+        f"steps a second of SchedulingEnv, {name}, {window} jobs visible",
         steps / native,
         "/s",
         note=f"{steps:,} steps in {EPISODES} episodes of {episode} jobs, random choices, easy",
@@ -88,21 +86,3 @@ def _agree(one: Played, other: Played) -> int:
         if any(not np.allclose(mine[key], theirs[key], atol=1e-5) for key in mine):
             raise RuntimeError("the two environments do not show the same")
     return len(one[0])
-
-
-def _learning(settings: Settings) -> Iterator[Line]:
-    """What examples/learn_policy.py claims: on windows never seen it beats FCFS and SJF, all with EASY."""
-    example = runpy.run_path(str(ROOT / "examples" / "learn_policy.py"))
-    _, env = example["environment"](None, "64x4")
-    known, unknown = example["split"](env)
-    generations = 1 if settings.quick else 10
-    spent, trained = call(lambda: [*example["train"](env, known, generations, 16, np.random.default_rng(0))])
-    costs = {name: float(each.mean()) for name, each in example["compare"](env, unknown, trained[-1]).items()}
-    for rival in ("FCFS", "SJF"):
-        yield Line(
-            "learn",
-            f"mean bounded slowdown of the learnt policy against {rival}, {len(unknown)} windows never seen",
-            costs["learnt"] / costs[rival],
-            at_most=None if settings.quick else 1,
-            note=f"{costs['learnt']:.2f} : {costs[rival]:.2f}, all with EASY; learnt in {spent.wall:.0f} s",
-        )

@@ -223,83 +223,79 @@ class Simulation {
     shape.per_node_min = per_node_min, shape.per_node_max = per_node_max;
     shape.exclusive = exclusive;
     shape.groups = std::move(groups);
-    engine_->add_shape(std::move(shape), static_cast<Reason>(reason));
+    engine().add_shape(std::move(shape), static_cast<Reason>(reason));
   }
 
-  nb::object view() const { return view_; }
+  nb::object view() const { return engine(), view_; }
 
   // With `decide` the decisions are made in Python, by decide(view, events); else by the native policy.
   void prepare(NativePolicy &native, nb::object decide, nb::object recall, nb::object before, nb::object after,
                nb::object allows, nb::object batches, nb::object write, nb::object progress, bool watched) {
     host_.batches = nb::iter(batches);
     host_.write = write, host_.progress = progress;
-    native.set_view(engine_->view());
+    native.set_view(engine().view());
     if (decide.is_none() && before.is_none() && after.is_none()) {
       decider_ = native.release();
     } else {
       auto hosted = std::make_unique<HostedDecider>(native.release(), decide, before, after, recall);
-      hosted->set_view(engine_->view());
+      hosted->set_view(engine().view());
       decider_ = std::move(hosted);
-      engine_->tick_every(16);  // they are slow
-      if (!before.is_none() || !after.is_none()) engine_->track_moves();
+      engine().tick_every(16);  // they are slow
+      if (!before.is_none() || !after.is_none()) engine().track_moves();
     }
     if (!allows.is_none()) {
-      gate_ = std::make_unique<PythonGate>(allows, engine_->view());
-      engine_->set_gate(gate_.get());
+      gate_ = std::make_unique<PythonGate>(allows, engine().view());
+      engine().set_gate(gate_.get());
     }
-    engine_->prepare(watched || decider_->needs_estimated_ends());
+    engine().prepare(watched || decider_->needs_estimated_ends());
   }
 
   double run() {
     const auto begin = std::chrono::steady_clock::now();
     {
       nb::gil_scoped_release released;
-      engine_->run(*decider_);
+      engine().run(*decider_);
     }
-    forget();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 
   // The same step by step.
   bool advance() {
-    if (passing_) engine_->close_pass(*decider_);
-    passing_ = engine_->advance();
-    if (passing_) engine_->open_pass(*decider_);
+    if (passing_) engine().close_pass(*decider_);
+    passing_ = engine().advance();
+    if (passing_) engine().open_pass(*decider_);
     return passing_;
   }
-  nb::list events() const { return event_list(engine_->view(), engine_->events()); }
+  nb::list events() const { return event_list(engine().view(), engine().events()); }
   // The end, or as far as it got.
-  void finish() {
-    engine_->finish();
-    forget();
-  }
+  void finish() { engine().finish(); }
   void set_ticks(unsigned instants, double seconds) {
-    engine_->tick_every(instants);
+    engine().tick_every(instants);
     host_.tick_seconds = seconds;
   }
 
   // Taking up a run again.
-  void keep_journal() { engine_->keep_journal(); }
+  void keep_journal() { engine().keep_journal(); }
   nb::bytes take_journal() {
-    const std::string bytes = engine_->take_journal();
+    const std::string bytes = engine().take_journal();
     return nb::bytes(bytes.data(), bytes.size());
   }
   nb::bytes snapshot() const {
-    const std::string bytes = engine_->snapshot(*decider_);
+    const std::string bytes = engine().snapshot(*decider_);
     return nb::bytes(bytes.data(), bytes.size());
   }
-  std::int64_t passes() const { return engine_->passes(); }
+  std::int64_t passes() const { return engine().passes(); }
   void replay(nb::bytes journal, std::int64_t passes, nb::bytes snapshot) {
-    engine_->replay({journal.c_str(), journal.size()}, passes, {snapshot.c_str(), snapshot.size()});
+    engine().replay({journal.c_str(), journal.size()}, passes, {snapshot.c_str(), snapshot.size()});
   }
 
-  std::int64_t last_job() const { return engine_->view()->last_job; }
+  std::int64_t last_job() const { return engine().view()->last_job; }
 
-  // What Python gave may point back to us.
+  // Over: what Python gave may point back to us. The view says so to whoever still holds it.
   void forget() {
     host_.forget();
-    engine_->set_gate(nullptr);
-    decider_.reset(), gate_.reset(), view_.reset();
+    if (engine_) engine_->view()->retire();
+    decider_.reset(), gate_.reset(), view_.reset(), engine_.reset();
   }
 
  private:
@@ -311,6 +307,11 @@ class Simulation {
       view->last_job = view->job(slot).id;
       return read_nodes(place(JobView(view, slot), nb::getattr(view_, "cluster")), shares);
     };
+  }
+
+  Engine &engine() const {
+    if (!engine_) throw DecisionError("the simulation is over");
+    return *engine_;
   }
 
   PythonHost host_;

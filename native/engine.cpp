@@ -21,7 +21,7 @@ Engine::Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> 
   for (const Window &window : calendar_) set_timer(window.until, TimerKind::Wake, kNoSlot);
 }
 
-Engine::~Engine() { view_->engine_ = nullptr; }
+Engine::~Engine() { view_->retire(); }
 
 void Engine::add_shape(Shape shape, Reason reason) {
   machine_.prepare(shape, options_.exclusive, placement_.kind() == Placement::Kind::Contiguous);

@@ -75,8 +75,12 @@ void PythonKeys::keys(const View &view, std::span<const Slot> slots, double *key
   nb::gil_scoped_acquire held;
   const nb::object jobs = nb::cast(JobsView(view_, {slots.begin(), slots.end()}));
   nb::object answer = dynamic_ ? order_(jobs, view.now()) : order_(jobs);
-  answer = nb::module_::import_("numpy").attr("ascontiguousarray")(answer, "float64");
-  const auto array = nb::cast<nb::ndarray<const double, nb::c_contig>>(answer);
+  using Keys = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+  Keys array;
+  if (!nb::try_cast(answer, array, false)) {
+    answer = nb::module_::import_("numpy").attr("ascontiguousarray")(answer, "float64");
+    array = nb::cast<Keys>(answer);
+  }
   if (array.ndim() != 1 || array.shape(0) != slots.size())
     throw DecisionError("an order has to return one key for each job");
   std::copy_n(array.data(), slots.size(), keys);

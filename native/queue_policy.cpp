@@ -13,13 +13,21 @@ void QueuePolicy::decide(View &view, std::span<const Event> events) {
   if (!queue_.empty()) {
     if (!dynamic() && settles() && seen_changes_ == view.changes() && head_ == queue_.front().sequence) {
       if (!fresh_.empty()) arrivals(view, fresh_);
-    } else {
-      if (dynamic()) refresh(view);
+    } else if (!dynamic()) {
+      pass(view);
+    } else if (somebody_may_fit(view)) {  // else the order does not matter
+      refresh(view);
       pass(view);
     }
   }
   seen_changes_ = view.changes();
   head_ = queue_.empty() ? -1 : queue_.front().sequence;
+}
+
+bool QueuePolicy::somebody_may_fit(const View &view) const {
+  for (std::size_t b = 0; b < queue_.block_count(); ++b)
+    if (queue_.summary(b).cores <= view.cluster().free_cores()) return true;
+  return false;
 }
 
 // The marks on the jobs say where they were; the next pass looks at everything.

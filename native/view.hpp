@@ -76,7 +76,8 @@ class View {
   explicit View(Engine &engine);
   ~View();
 
-  bool over() const { return engine_ == nullptr; }  // the engine is gone, nothing may be asked any more
+  bool over() const { return engine_ == nullptr; }  // nothing may be asked any more
+  void retire() { engine_ = nullptr; }
   std::shared_ptr<void> keep_alive() const;         // for memory of the engine's that somebody looks at
   std::int64_t last_job = -1;                       // id of the job that a decider dealt with last, for error messages
 

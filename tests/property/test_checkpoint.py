@@ -51,7 +51,7 @@ class Preempt(sl.Policy):
                 view.wake_at(view.now + 3)
 
 
-class Interrupted(Exception):
+class BrokenOffError(Exception):
     pass
 
 
@@ -66,7 +66,7 @@ class Fragile(Checkpoint):
         super().save(*args, **more)
         self._left -= 1
         if self._left == 0:
-            raise Interrupted
+            raise BrokenOffError
 
 
 def easy() -> Any:
@@ -133,8 +133,8 @@ def _simulate(workload: Any, policy: Any, estimate: str, observers: Any, checkpo
     simulation.core.set_ticks(1, 0.0)
     try:
         return simulation.run()
-    except Interrupted:
+    except BrokenOffError:
         return None
     except sl.PolicyError as error:
-        assert isinstance(error.__cause__, Interrupted)
+        assert isinstance(error.__cause__, BrokenOffError)
         return None

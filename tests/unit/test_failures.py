@@ -45,7 +45,7 @@ def test_victims_can_be_killed(tmp_path: Path) -> None:
 
 
 def test_a_job_goes_on_from_its_last_checkpoint(tmp_path: Path) -> None:
-    """A checkpoint after every 20 s of work takes 5 s: work at rate 0.8. After 60 s there are two of them, 40 s saved."""
+    """A checkpoint after every 20 s of work takes 5 s: work at rate 0.8. After 60 s there are two, 40 s are saved."""
     jobs = sl.Workload.of(submit=[0], runtime=[100], limit=[1000], count=[4])
     failures = Failures(trace=trace(tmp_path, "n1,60,70"), checkpoint=20, cost=5, restart=8)
     run = sl.simulate(jobs, sl.Cluster.uniform(1, cores=4), "easy", observers=[failures], validate=True)

@@ -54,9 +54,9 @@ def test_groups_have_their_own_watts() -> None:
     power = Power(idle=10, groups={"fat": {"idle": 30, "per_core": 2}})
     run = sl.simulate(jobs, sl.Cluster(groups), "fcfs", observers=[power])
     assert run.summary["energy_joules"] == 10 * (10 + 30 + 8 * 2)
-    with pytest.raises(sl.InputError, match="no node group 'fast'.*\n.*fat"):
+    with pytest.raises(sl.InputError, match=r"no node group 'fast'.*\n.*fat"):
         sl.simulate(jobs, sl.Cluster(groups), "fcfs", observers=[Power(groups={"fast": {"idle": 1}})])
-    with pytest.raises(sl.InputError, match="has no 'idel'.*\n.*idle"):
+    with pytest.raises(sl.InputError, match=r"has no 'idel'.*\n.*idle"):
         sl.simulate(jobs, sl.Cluster(groups), "fcfs", observers=[Power(groups={"fat": {"idel": 1}})])
 
 

@@ -270,6 +270,13 @@ def test_what_stays_on_the_terminal() -> None:
     assert f"\n{run.summary['utilisation']:.0%}" in text
 
 
+def test_nothing_ran() -> None:
+    cluster = sl.Cluster.uniform(1, 1)
+    run = sl.simulate(sl.Workload.of(submit=[0], runtime=[5], count=[9]), cluster, "easy")
+    text = "\n".join(lines(closing(Recorder(Facts("easy", "log", cluster, 1)).closing(run, 0.5), 80), 80))
+    assert "1 of 1 jobs" in text
+
+
 # Lines
 
 

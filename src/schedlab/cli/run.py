@@ -31,8 +31,8 @@ from schedlab.cli.output import InterruptedError, warn
 from schedlab.model.errors import SchedlabError
 
 if TYPE_CHECKING:
-    from schedlab.engine.checkpoint import Checkpoint
     from schedlab.cli.watch import Monitor
+    from schedlab.engine.checkpoint import Checkpoint
     from schedlab.model.cluster import Cluster
     from schedlab.model.plugins import Plugin
     from schedlab.model.workload import Workload

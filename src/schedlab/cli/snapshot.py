@@ -153,7 +153,7 @@ class Recorder:
         nodes = np.zeros(self.facts.cluster.nodes, np.int64)
         return Snapshot(
             facts=replace(self.facts, pace=None),
-            now=float(past.time[-1]),
+            now=float(past.time[-1]) if len(past.time) else 0.0,
             done=self.facts.jobs,
             busy=round(past.mean(past.busy)),
             free=nodes,
@@ -192,6 +192,8 @@ class Recorder:
 def past_of(run: Run) -> Past:
     names = ("time", "used_cores", "queued_cores")
     pieces = list(run.tables.timeline_batches(names))
+    if not pieces:
+        return Past()
     return Past(*(np.concatenate([piece[name] for piece in pieces]).astype(np.float64) for name in names))
 
 

@@ -36,8 +36,10 @@ class Feed:
         *,
         keep: bool,
     ) -> None:
-        self._workload, self._cluster, self._simulation = workload, cluster, simulation
-        self._choice, self._options = choice, options
+        self._workload, self._cluster = workload, cluster
+        self._simulation: _core.Simulation | None = simulation
+        self._choice: Chosen | None = choice
+        self._options = options
         self._known = 0
         self._names: dict[int, str] = {}
         self._kept: list[JobBatch] | None = [] if keep else None
@@ -55,6 +57,7 @@ class Feed:
 
     def _keys(self, batch: JobBatch) -> dict[str, NDArray[np.float64]]:
         """The places in the queue of these jobs, from orders in Python that need no more than their columns."""
+        assert self._choice is not None
         spec = self._choice.spec
         wanted = (("order", spec.order, self._choice.order), ("scan", spec.scan, self._choice.scan))
         functions = {name: function for name, order, function in wanted if computed_ahead(order, self._choice)}
@@ -62,6 +65,10 @@ class Feed:
             return {}
         jobs = BatchJobs(batch, self._workload.requests, self._choice, self._options)
         return {name: _as_keys(function(jobs), len(batch)) for name, function in functions.items()}
+
+    def forget(self) -> None:
+        """The simulation is over: only results are joined from now on."""
+        self._simulation = self._choice = None
 
     def complete(self, results: dict[str, Any]) -> Mapping[str, Any]:
         """The batch of results with all that is known of its jobs."""
@@ -85,6 +92,7 @@ class Feed:
     def _add(self, request: Request) -> None:
         names, groups, reason = self._cluster.resource_names, *self._eligible(request)
         self._known += 1
+        assert self._simulation is not None
         self._simulation.add_request(
             chunk=[request.chunk.get(name, 0) for name in names],
             per_node_min=request.per_node_min,

@@ -200,7 +200,12 @@ class Simulated:
                     raise
                 raise self._incomplete(failure, view) from error
             finally:
-                self.core.forget()
+                self._forget()
+
+    def _forget(self) -> None:
+        """What is left of it is its results."""
+        self.core.forget()
+        self._feed.forget()
 
     # Step by step: whoever holds it decides on `core.view` between the steps.
 
@@ -218,7 +223,7 @@ class Simulated:
         try:
             return self._finished(view, 0.0)
         finally:
-            self.core.forget()
+            self._forget()
 
     def _finished(self, view: _core.View, seconds: float, **more: Any) -> Run:
         observed = self._observers.finish(view)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from schedlab.analysis.metrics import TAU
 from schedlab.model.errors import InputError
@@ -49,21 +50,15 @@ class Bill:
         per_chunk = np.array([request.chunk.get("cores", 0) for request in jobs.requests])
         length = np.minimum(batch.runtime, batch.limit)
         columns = {
-            "job": batch.id,
-            "user": batch.user,
-            "group": batch.group,
-            "queue": batch.queue,
-            "partition": batch.partition,
-            "submit": batch.submit,
-            "eligible": batch.submit,
-            "cores": batch.count * per_chunk[batch.request],
-            "runtime": batch.runtime,
-            "limit": batch.limit,
+            "job": batch.id.tolist(),
+            **{name: _known(getattr(batch, name)) for name in ("user", "group", "queue", "partition")},
+            "submit": batch.submit.tolist(),
+            "eligible": batch.submit.tolist(),
+            "cores": (batch.count * per_chunk[batch.request]).tolist(),
+            "runtime": batch.runtime.tolist(),
+            "limit": batch.limit.tolist(),
         }
-        self._rows = [
-            dict(zip(columns, row, strict=True))
-            for row in zip(*(column.tolist() for column in columns.values()), strict=True)
-        ]
+        self._rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         self._lengths: list[float] = length.tolist()
         self._cost = cost
         self._counted = max(int((length > 0).sum()) if cost is slowdown else len(batch), 1)
@@ -72,3 +67,7 @@ class Bill:
         """The share of a job that starts then."""
         job = self._rows[sequence] | {"start": start, "end": start + self._lengths[sequence]}
         return self._cost(job) / self._counted
+
+
+def _known(numbers: NDArray[Any]) -> list[int | None]:
+    return [number if number >= 0 else None for number in numbers.tolist()]

@@ -92,7 +92,6 @@ class SchedulingEnv(gymnasium.Env[observation.Observation, Action]):
         self._jobs = self._log.window(self._start(options or {}), self._length)
         self._bill = Bill(self._jobs, self._cost)
         self._episode = Episode(self._jobs, self._rules)
-        self._sight = observation.Sight(self._episode, self._window, self.cluster.cores)
         return self._seen(self._episode)
 
     def step(self, action: Action) -> tuple[observation.Observation, float, bool, bool, dict[str, Any]]:
@@ -119,9 +118,7 @@ class SchedulingEnv(gymnasium.Env[observation.Observation, Action]):
         return rendered(self._playing(), self.cluster.cores) if self.render_mode == "ansi" else None
 
     def close(self) -> None:
-        if self._episode is not None:
-            self._episode.finish()
-            self._episode = None
+        self._episode = None
 
     def _playing(self) -> Episode:
         if self._episode is None:
@@ -129,11 +126,12 @@ class SchedulingEnv(gymnasium.Env[observation.Observation, Action]):
         return self._episode
 
     def _seen(self, episode: Episode) -> tuple[observation.Observation, dict[str, Any]]:
-        return self._sight.observe(), {"action_mask": self._mask(episode), "now": episode.view.now}
+        seen = observation.observe(episode, self._window, self.cluster.cores)
+        return seen, {"action_mask": self._mask(episode), "now": episode.view.now}
 
     def _mask(self, episode: Episode) -> NDArray[np.int8]:
         mask = np.zeros(self._window, np.int8)
-        mask[: episode.visible if not episode.over else 0] = 1
+        mask[: episode.visible] = 1
         return mask
 
     def _start(self, options: dict[str, Any]) -> int:

@@ -58,18 +58,12 @@ class Episode:
             depth=-1,
             reservations=1,
         )
-        self._known_to_policy = False  # whether its queue has somebody
         self._left = np.zeros(len(batch), np.bool_)
         self.jobs, self.started = len(batch), 0
-        self.queue: Jobs = self.view.queue
-        self.waiting = self.visible = 0
+        self.over = False  # whether nobody has to choose any more
+        self._look()
         self.fits = np.zeros(0, np.bool_)
         self._to_next_choice()
-
-    @property
-    def over(self) -> bool:
-        """Whether nobody has to choose any more: all jobs have started."""
-        return self.started == self.jobs
 
     def pick(self, position: int) -> list[int]:
         """Run this job next: now, or as soon as it can while others are backfilled. The sequences of what started."""
@@ -77,6 +71,7 @@ class Episode:
         if self.view.start(job):
             self.started += 1
             if not self._is_a_choice():
+                self._tell_policy()
                 self._to_next_choice()
             return [job.sequence]
         self._order.keys[job.sequence] = -1.0
@@ -103,33 +98,38 @@ class Episode:
         before = self.queue.sequence
         self._policy.decide(self.view)
         self._order.keys.fill(0.0)
-        after = self.view.queue.sequence
-        self._known_to_policy = len(after) > 0
+        self._look()
         started: list[int] = []
-        if len(after) < len(before):
+        if self.waiting < len(before):
             self._left[before] = True
-            self._left[after] = False
+            self._left[self.queue.sequence] = False
             started = before[self._left[before]].tolist()
         self.started += len(started)
         self._to_next_choice()
         return started
 
     def _to_next_choice(self) -> None:
-        while not self.over and self._advance():
+        while self.started < self.jobs and self._advance():
             if self._is_a_choice():
                 return
-            if self.waiting and not self._known_to_policy:
-                # It starts nobody now. But a policy without a queue takes jobs that come later for the only ones.
-                self._policy.decide(self.view)
-                self._known_to_policy = True
+            self._tell_policy()
+        self.over = True
+
+    def _tell_policy(self) -> None:
+        """Of a pass in which nobody can start any more: the policy keeps a queue of its own, which has to follow."""
+        if self.waiting:
+            self._policy.decide(self.view)
+
+    def _look(self) -> None:
+        self.queue: Jobs = self.view.queue
+        self.waiting = len(self.queue)
+        self.visible = min(self.waiting, self._rules.window)
 
     def _is_a_choice(self) -> bool:
         """Whether some job could start: any one if others are backfilled, else one that can be seen."""
-        self.queue = self.view.queue
-        self.waiting = len(self.queue)
+        self._look()
         if not self.waiting:
             return False
-        self.visible = min(self.waiting, self._rules.window)
         cores = self.queue.cores
         self.fits = (cores if self._rules.backfill else cores[: self.visible]) <= self.view.free_cores
         if not self._counting:

@@ -32,64 +32,38 @@ class Columns(Protocol):
     def eligible(self) -> NDArray[Any]: ...
 
 
-def job_features(jobs: Columns, now: float, cores: int) -> Floats:
-    """The first five features of jobs on a machine of `cores`: what an order knows too. A row for each job."""
-    seen = np.empty((len(jobs.cores), 5), np.float32)
-    seen[:, 0] = jobs.cores / cores
-    seen[:, 1] = np.log1p(jobs.cores) / log1p(cores)
-    seen[:, 2] = np.minimum(np.log1p(jobs.estimate) / LONGEST, 1.0)
-    _age(seen, now - jobs.eligible, jobs.estimate)
+def job_features(jobs: Columns, now: float, cores: int, most: int | None = None) -> Floats:
+    """The first five features of the first `most` jobs on a machine of `cores`; a row for each job."""
+    wait = now - jobs.eligible[:most]
+    raw = np.empty((3, len(wait)))
+    raw[0], raw[1], raw[2] = jobs.cores[:most], jobs.estimate[:most], wait
+    logs = np.log1p(raw)
+    logs[0] /= log1p(cores)
+    logs[1:] /= LONGEST
+    seen = np.empty((len(wait), 5), np.float32)
+    seen[:, 0] = raw[0] / cores
+    seen[:, 1:4] = np.minimum(logs, 1.0, out=logs).T
+    seen[:, 4] = wait / (wait + raw[1])
     return seen
 
 
-def _age(seen: Floats, wait: NDArray[np.float64], estimate: NDArray[np.float64]) -> None:
-    """The features that change while a job waits."""
-    seen[:, 3] = np.minimum(np.log1p(wait) / LONGEST, 1.0)
-    seen[:, 4] = wait / (wait + estimate)
+def observe(episode: Episode, window: int, cores: int) -> Observation:
+    jobs, seen = np.zeros((window, len(JOB_FEATURES)), np.float32), episode.visible
+    if seen:
+        jobs[:seen, :5] = job_features(episode.queue, episode.view.now, cores, seen)
+        jobs[:seen, 5] = episode.fits[:seen]
+        jobs[:seen, 6] = 1.0
+    return {"jobs": jobs, "machine": _machine(episode, window, cores)}
 
 
-class Sight:
-    """The observations of an episode. Remembers what does not change of a job: only waiting times are computed anew."""
-
-    def __init__(self, episode: Episode, window: int, cores: int) -> None:
-        self._episode, self._window, self._cores = episode, window, cores
-        self._rows = np.zeros((episode.jobs, len(JOB_FEATURES)), np.float32)
-        self._estimate, self._eligible = np.zeros(episode.jobs), np.zeros(episode.jobs)
-        self._met = 0  # all visible jobs so far have a smaller sequence: who came first is seen first
-
-    def observe(self) -> Observation:
-        jobs = np.zeros((self._window, len(JOB_FEATURES)), np.float32)
-        if not self._episode.over:
-            jobs[: self._episode.visible] = self._visible()
-        return {"jobs": jobs, "machine": self._machine()}
-
-    def _visible(self) -> Floats:
-        episode, seen = self._episode, self._episode.visible
-        sequences = episode.queue.sequence[:seen]
-        if sequences[-1] >= self._met:
-            self._meet(sequences)
-        rows: Floats = self._rows[sequences]
-        _age(rows, episode.view.now - self._eligible[sequences], self._estimate[sequences])
-        rows[:, 5] = episode.fits[:seen]
-        return rows
-
-    def _meet(self, sequences: NDArray[np.int64]) -> None:
-        queue, seen = self._episode.queue, len(sequences)
-        self._estimate[sequences] = queue.estimate[:seen]
-        self._eligible[sequences] = queue.eligible[:seen]
-        self._rows[sequences, :5] = job_features(queue, self._episode.view.now, self._cores)[:seen]
-        self._rows[sequences, 6] = 1.0
-        self._met = sequences[-1] + 1
-
-    def _machine(self) -> Floats:
-        episode, cores = self._episode, self._cores
-        view, waiting, demand = episode.view, episode.waiting, int(episode.queue.cores.sum())
-        free, now, running = view.free_cores, view.now, view.running
-        # Lists: for the few dozen jobs that run, they take half the time of arrays.
-        freed = [0, *accumulate(running.cores.tolist())]
-        ends = running.estimated_end.tolist()
-        seen = [free / cores, 0.0, 0.0, 0.0]
-        if waiting:
-            seen[1:] = waiting / (waiting + self._window), 1 - episode.visible / waiting, demand / (demand + cores)
-        seen += [min((free + freed[bisect_right(ends, now + horizon)]) / cores, 1.0) for horizon in HORIZONS]
-        return np.array(seen, np.float32)
+def _machine(episode: Episode, window: int, cores: int) -> Floats:
+    view, waiting, demand = episode.view, episode.waiting, int(episode.queue.cores.sum())
+    free, now, running = view.free_cores, view.now, view.running
+    # Lists: for the few dozen jobs that run, they take half the time of arrays.
+    freed = [0, *accumulate(running.cores.tolist())]
+    ends = running.estimated_end.tolist()
+    seen = [free / cores, 0.0, 0.0, 0.0]
+    if waiting:
+        seen[1:] = waiting / (waiting + window), 1 - episode.visible / waiting, demand / (demand + cores)
+    seen += [(free + freed[bisect_right(ends, now + horizon)]) / cores for horizon in HORIZONS]
+    return np.minimum(np.array(seen, np.float32), 1.0)

@@ -1,0 +1,69 @@
+"""Every example runs, and says what it promises."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import schedlab as sl
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+# What a line of the output has to look like; None: another test runs it (or it only holds functions).
+PROMISES: dict[str, str | None] = {
+    "easy_in_python.py": "the same schedule",
+    "easy_with_a_reservation.py": "the same schedule",
+    "fault_aware.py": r"Careful: \d+ jobs hit",
+    "learn_figure.py": None,
+    "learn_policy.py": None,
+    "learned_estimates.py": r"Forest +median error",
+    "make_demo_log.py": None,
+    "moldable.py": r"Grow: mean turnaround [\d.]+ h, 0 offences",
+    "orders.py": None,
+    "preemption.py": "Preempt: urgent jobs wait 0 s",
+    "readme_figure.py": r"figure\.png",
+    "temperature.py": "CoolestFirst: the hottest rack has",
+}
+ARGUMENTS = {"readme_figure.py": ["figure.png"]}
+
+
+def test_no_example_is_forgotten() -> None:
+    assert sorted(PROMISES) == sorted(path.name for path in EXAMPLES.glob("*.py"))
+
+
+@pytest.mark.parametrize("name", [name for name, promise in PROMISES.items() if promise])
+def test_it_runs(tmp_path: Path, name: str) -> None:
+    command = [sys.executable, EXAMPLES / name, *ARGUMENTS.get(name, [])]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.search(PROMISES[name] or "", done.stdout), done.stdout
+
+
+def test_the_demo_log_is_made_by_its_script(tmp_path: Path) -> None:
+    (tmp_path / "make.py").write_text((EXAMPLES / "make_demo_log.py").read_text())
+    subprocess.run([sys.executable, tmp_path / "make.py"], check=True, capture_output=True, timeout=60)
+    assert (tmp_path / "demo.swf").read_bytes() == (EXAMPLES / "demo.swf").read_bytes()
+
+
+@pytest.mark.parametrize("order", ["saf", "lxf"])
+def test_orders_give_the_schedules_of_their_twins(order: str) -> None:
+    jobs, cluster = sl.read_workload(EXAMPLES / "demo.swf"), sl.Cluster.uniform(64, cores=4)
+    for backfill in ("none", "skip", "easy", "easy-strict", "conservative", "easy:reservations=2"):
+        mark = "," if ":" in backfill else ":"
+        mine = sl.simulate(jobs, cluster, f"{backfill}{mark}order={EXAMPLES / 'orders.py'}:{order}")
+        twin = sl.simulate(jobs, cluster, f"{backfill}{mark}order={order}")
+        assert mine.jobs["start"].to_list() == twin.jobs["start"].to_list()
+        assert mine.jobs["priority"].to_list() == twin.jobs["priority"].to_list()
+
+
+def test_learned_estimates_with_an_order_in_python() -> None:
+    """Then the order cannot be computed ahead: it is asked for each job when it is submitted."""
+    jobs, cluster = sl.read_workload(EXAMPLES / "demo.swf"), sl.Cluster.uniform(64, cores=4)
+    for estimate in ("last-two", "user-mean", "exact", "limit*0.5"):
+        mine = sl.simulate(jobs, cluster, f"easy:order={EXAMPLES / 'orders.py'}:saf", estimate=estimate)
+        twin = sl.simulate(jobs, cluster, "easy:order=saf", estimate=estimate)
+        assert mine.jobs["start"].to_list() == twin.jobs["start"].to_list()
