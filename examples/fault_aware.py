@@ -57,8 +57,6 @@ if __name__ == "__main__":
     for policy in ("easy", Careful()):
         failures = Failures(groups={"shaky": {"mtbf": 200_000.0, "repair": 3600.0}}, seed=1, checkpoint=3600.0)
         run = sl.simulate(jobs, cluster, policy, observers=[failures])
-        summary = run.summary
-        print(
-            f"{run.policy}: {summary['failed_jobs']:.0f} jobs hit, {summary['lost_core_hours']:.0f} core hours lost, "
-            f"mean wait {summary['wait']['mean'] / 3600:.2f} h"
-        )
+        observed, wait = run.summary["observed"], run.summary["wait"]["mean"] / 3600
+        lost = f"{observed['lost_core_hours']:.0f} core hours lost"
+        print(f"{run.policy}: {observed['failed_jobs']:.0f} jobs hit, {lost}, mean wait {wait:.2f} h")

@@ -62,6 +62,5 @@ if __name__ == "__main__":
         sl.simulate(flexible(jobs, malleable=True), cluster, Grow()),
     ]
     for run in runs:
-        print(
-            f"{run.policy}: mean turnaround {run.summary['turnaround']['mean'] / 3600:.2f} h, {len(sl.check(run))} offences"
-        )
+        turnaround = run.summary["turnaround"]["mean"] / 3600
+        print(f"{run.policy}: mean turnaround {turnaround:.2f} h, {len(sl.check(run))} offences")

@@ -15,7 +15,7 @@ AMBIENT, RISE, TAU = 22.0, 30.0, 1800.0  # degrees, degrees, seconds
 
 
 class Thermometer(sl.Observer):
-    """Publishes `view.data["temperature"]`, an array by node; the summary says how hot the hottest rack is on average."""
+    """Publishes `view.data["temperature"]`, an array by node; measures how hot the hottest rack is on average."""
 
     def begin(self, view):
         self.rack = np.arange(view.cluster.nodes) // RACK
@@ -63,4 +63,5 @@ if __name__ == "__main__":
     cluster = sl.Cluster.uniform(160, cores=4)
     for policy in ("fcfs", CoolestFirst()):
         run = sl.simulate(jobs, cluster, policy, observers=[Thermometer()])
-        print(f"{run.policy}: the hottest rack has {run.summary['hottest_rack_degrees']:.1f} degrees on average")
+        degrees = run.summary["observed"]["hottest_rack_degrees"]
+        print(f"{run.policy}: the hottest rack has {degrees:.1f} degrees on average")

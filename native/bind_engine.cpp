@@ -354,7 +354,8 @@ void bind_engine(nb::module_ &module) {
       .def("memory", &NativePolicy::memory, "What it remembers beyond the marks on jobs.")
       .def("recall", &NativePolicy::recall, "view"_a, "memory"_a, "Finds its place again in a run that is taken up.");
 
-  nb::class_<Simulation>(module, "Simulation", "One run: a machine, the rules of time, and how jobs are placed.")
+  nb::class_<Simulation>(module, "Simulation", nb::is_weak_referenceable(),
+                         "One run: a machine, the rules of time, and how jobs are placed.")
       .def(nb::init<const std::vector<std::string> &, const std::vector<std::pair<int, std::vector<Amount>>> &,
                     const std::string &, std::uint64_t, nb::object, bool, const std::string &, double, nb::object, bool,
                     bool, bool, const std::vector<WindowChoice> &, bool, bool, bool>(),

@@ -1,4 +1,4 @@
-"""The example that learns: with a budget too small to learn much, and (slow) with the one for which it makes its claim."""
+"""The example that learns: with a budget too small to learn much, and (slow) with the one of which it makes claims."""
 
 from __future__ import annotations
 

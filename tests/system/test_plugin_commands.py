@@ -169,7 +169,7 @@ def test_observers_are_new_for_every_policy(folder: Path) -> None:
     policies = ["--policy", "easy", "--policy", "mine.py:Backwards"]
     out = succeeds(folder, "run", "log.swf", *policies, "--observe", "mine.py:Counter", "--json")
     for run in json.loads(out)["runs"]:
-        assert run["summary"]["counted_jobs"] == 3
+        assert run["summary"]["observed"]["counted_jobs"] == 3
 
 
 def test_the_hooks_of_an_observer_are_known() -> None:
@@ -268,7 +268,7 @@ def test_the_guide_works(folder: Path) -> None:
     succeeds(folder, "run", "log.swf", *(f"--policy={policy}" for policy in policies), *options, "--out", "results")
     document = json.loads(succeeds(folder, "compare", "results", "--metric", "guide.py:tail_wait", "--json"))
     for run in document["runs"]:
-        assert run["summary"]["longest_queue"] == 2
+        assert run["summary"]["observed"]["longest_queue"] == 2
         assert run["summary"]["metrics"]["tail_wait"] > 0
     (folder / "log.csv").write_text("submit,seconds,cores\n0,10,1\n5,10,1\n")
     jobs = sl.read_workload(folder / "log.csv", reader=f"{folder / 'guide.py'}:read_jobs")

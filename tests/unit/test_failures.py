@@ -32,8 +32,8 @@ def test_victims_are_requeued_and_start_again(tmp_path: Path, policy: str) -> No
         (50.0, 150.0, "completed", "n[1-2]*4"),
     ]
     assert run.nodes.rows() == [(30.0, "n2", "down"), (50.0, "n2", "up")]
-    assert run.summary["failures"] == 1 and run.summary["failed_jobs"] == 1
-    assert run.summary["lost_core_hours"] == pytest.approx(30 * 8 / 3600)
+    assert run.summary["observed"]["failures"] == 1 and run.summary["observed"]["failed_jobs"] == 1
+    assert run.summary["observed"]["lost_core_hours"] == pytest.approx(30 * 8 / 3600)
 
 
 def test_victims_can_be_killed(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_victims_can_be_killed(tmp_path: Path) -> None:
     failures = Failures(trace=trace(tmp_path, "n1,40,60"), victims="kill")
     run = sl.simulate(jobs, TWO, "easy", observers=[failures], validate=True)
     assert run.jobs.select("end", "state").rows() == [(40.0, "killed"), (100.0, "completed")]
-    assert run.summary["lost_core_hours"] == pytest.approx(40 * 4 / 3600)
+    assert run.summary["observed"]["lost_core_hours"] == pytest.approx(40 * 4 / 3600)
 
 
 def test_a_job_goes_on_from_its_last_checkpoint(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_a_job_goes_on_from_its_last_checkpoint(tmp_path: Path) -> None:
     run = sl.simulate(jobs, sl.Cluster.uniform(1, cores=4), "easy", observers=[failures], validate=True)
     # From 70 on: (100 - 40 + 8) / 0.8 = 85 s.
     assert run.jobs.select("start", "end").row(0) == (70.0, 155.0)
-    assert run.summary["lost_core_hours"] == pytest.approx((60 * 0.8 - 40) * 4 / 3600)
+    assert run.summary["observed"]["lost_core_hours"] == pytest.approx((60 * 0.8 - 40) * 4 / 3600)
 
 
 def test_two_failures_keep_what_both_attempts_saved(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_two_failures_keep_what_both_attempts_saved(tmp_path: Path) -> None:
     run = sl.simulate(jobs, sl.Cluster.uniform(1, cores=4), "easy", observers=[failures], validate=True)
     # 30 saved at 35, 20 more at 65: 50 left from 70 on.
     assert run.jobs.select("start", "end").row(0) == (70.0, 120.0)
-    assert run.summary["lost_core_hours"] == pytest.approx(10 * 4 / 3600)
+    assert run.summary["observed"]["lost_core_hours"] == pytest.approx(10 * 4 / 3600)
 
 
 def test_times_to_failure_follow_the_model() -> None:
@@ -111,7 +111,7 @@ def test_backfilling_looks_ahead_to_maintenance(policy: str) -> None:
     assert starts[:2] == [0, 200]
     if policy != "fcfs":  # which lets nobody pass
         assert starts[2] == 2
-    assert run.summary["maintenance_victims"] == 0
+    assert run.summary["observed"]["maintenance_victims"] == 0
 
 
 def test_who_is_still_there_is_requeued_killed_or_may_end() -> None:

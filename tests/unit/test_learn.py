@@ -269,6 +269,9 @@ def test_out_of_turn() -> None:
     for options, message in (({"start": 1996}, "last possible start is 1995"), ({"begin": 1}, "no option 'begin'")):
         with pytest.raises(sl.InputError, match=message):
             env.reset(options=options)
+    env.reset()
+    with pytest.raises(sl.InputError, match="no job at position -1"):
+        env.step(-1)
     play(env, first, 0)
     with pytest.raises(ResetNeeded, match="is over"):
         env.step(0)

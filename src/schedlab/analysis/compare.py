@@ -31,7 +31,9 @@ class Metric:
     def of(self, summary: dict[str, Any]) -> float | None:
         value: Any = summary
         for part in self.key.split(".", 1):
-            value = value[part]
+            value = value.get(part)
+            if value is None:  # not measured in this run
+                return None
         return None if value is None else float(value)
 
 
@@ -96,7 +98,13 @@ def compare(
         if columns:
             summary["metrics"] = {name: measured[at].get(name, (None,))[0] for name in columns}
         rows.append(Row(label, summary, {name: values[at] for name, values in differences.items()}))
-    return Comparison(tuple(rows), tuple(differences), tuple(columns.values()))
+    return Comparison(tuple(rows), tuple(differences), (*observed(rows), *columns.values()))
+
+
+def observed(rows: Sequence[Row]) -> tuple[Metric, ...]:
+    """What observers measured in some of the runs, as columns."""
+    names = dict.fromkeys(name for row in rows for name in row.summary.get("observed", {}))
+    return tuple(Metric(f"observed.{name}", name.replace("_", " "), "number", None) for name in names)
 
 
 def summary_of(run: Run, *, tau: float | None = None, trim: Trim | None = None) -> dict[str, Any]:
@@ -104,7 +112,8 @@ def summary_of(run: Run, *, tau: float | None = None, trim: Trim | None = None) 
     summary = run.summary
     if trim is None and tau in (None, summary["tau"]):
         return summary
-    return summarise(run.tables, run.cluster.cores, tau=summary["tau"] if tau is None else tau, trim=trim)
+    anew = summarise(run.tables, run.cluster.cores, tau=summary["tau"] if tau is None else tau, trim=trim)
+    return anew | ({"observed": summary["observed"]} if "observed" in summary else {})
 
 
 def best(values: Sequence[float | None], better: Better) -> frozenset[int]:

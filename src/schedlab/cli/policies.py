@@ -30,10 +30,11 @@ def policies(as_json: Json = False) -> None:
     [b]conservative:order=saf,place=best-fit[/b], [b]ljf[/b]; or a class in a file: [b]mine.py:Name[/b].
     """
     from schedlab.cli.output import console, print_json
+    from schedlab.model.plugins import BUILT_IN
     from schedlab.policy.catalogue import catalogue, registered_entries
 
-    registered = registered_entries()
-    entries = [*catalogue(), *registered]
+    entries = [*catalogue(), *registered_entries()]
+    foreign = any(entry.source != BUILT_IN for entry in entries)
     if as_json:
         print_json([asdict(entry) for entry in entries])
         return
@@ -44,7 +45,7 @@ def policies(as_json: Json = False) -> None:
     )
     for kind, (heading, meaning) in HEADINGS.items():
         rows = [
-            (entry.name, entry.summary, _detail(entry), *([_from(entry)] if registered else []))
+            (entry.name, entry.summary, _detail(entry), *([_from(entry.source)] if foreign else []))
             for entry in entries
             if entry.kind == kind
         ]
@@ -60,8 +61,10 @@ def _detail(entry: Entry) -> str:
     return entry.formula or entry.code or keys
 
 
-def _from(entry: Entry) -> str:
-    return f"from {entry.source}" if entry.code else entry.source
+def _from(source: str) -> str:
+    from schedlab.model.plugins import BUILT_IN
+
+    return source if source == BUILT_IN else f"from {source}"
 
 
 def _section(heading: str, meaning: str, rows: Sequence[tuple[str, ...]]) -> None:

@@ -297,7 +297,7 @@ def _document(workload: Workload, cluster: Cluster, rules: dict[str, str], resul
 
 
 def _print(workload: Workload, cluster: Cluster, cluster_from: str, results: Sequence[Result]) -> None:
-    from schedlab.analysis.compare import Comparison, Row
+    from schedlab.analysis.compare import Comparison, Row, observed
     from schedlab.cli.output import console, say
     from schedlab.cli.table import comparison_table, footnote
 
@@ -307,7 +307,8 @@ def _print(workload: Workload, cluster: Cluster, cluster_from: str, results: Seq
         say(f"  left out: {number:,} {reason}", "dim")
     for reason, number in workload.report.filled.items():
         say(f"  filled in: {number:,} {reason}", "dim")
-    comparison = Comparison(tuple(Row(result.policy, result.summary) for result in results))
+    rows = tuple(Row(result.policy, result.summary) for result in results)
+    comparison = Comparison(rows, metrics=observed(rows))
     say("")
     console().print(comparison_table(comparison, most=7))
     seconds = f"simulated in {sum(result.seconds for result in results):.2f} s"

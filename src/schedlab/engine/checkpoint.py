@@ -61,7 +61,7 @@ class Checkpoint:
         state = self._read(f"state-{self._parts:06d}")
         if hashlib.sha256(journal + state).hexdigest() != description["sha256"]:
             raise InputError("is damaged: its files are not those it was written with", where=str(self.folder))
-        snapshot, objects = pickle.loads(state)  # noqa: S301 (written by the user's own run)
+        snapshot, objects = pickle.loads(state)
         self._journal_hash = hashlib.sha256(journal)
         return Saved(int(description["passes"]), journal, snapshot, objects)
 

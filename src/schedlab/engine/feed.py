@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,8 @@ class Feed:
         keep: bool,
     ) -> None:
         self._workload, self._cluster = workload, cluster
-        self._simulation: _core.Simulation | None = simulation
+        # The core holds us while it runs: held back, neither would ever go.
+        self._simulation: _core.Simulation | None = weakref.proxy(simulation)
         self._choice: Chosen | None = choice
         self._options = options
         self._known = 0

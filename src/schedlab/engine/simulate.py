@@ -130,7 +130,7 @@ class Simulated:
             after=self._observers.after if observed else None,
             allows=self._observers.gate,
             batches=self._feed.batches(),
-            write=self._write,
+            write=_to(self._writer, self._feed),
             progress=progress if watch is None and checkpoint is None else self._tick,
             watched=watch is not None,
         )
@@ -170,12 +170,6 @@ class Simulated:
             "workload": [self._workload.name, self._workload.content_hash, self._workload.report.kept],
             "observers": [type(observer).__qualname__ for observer in self._observers],
         }
-
-    def _write(self, table: str, batch: dict[str, Any]) -> None:
-        if table == "jobs":
-            self._writer.write_jobs(self._feed.complete(batch))
-        else:
-            getattr(self._writer, f"write_{table}")(batch)
 
     def run(self) -> Run:
         with self._writer:
@@ -248,6 +242,18 @@ class Simulated:
         self._observers = Observers(())
         failure.run = self._finished(view, 0.0, incomplete=str(failure).partition("\n")[0])
         return failure
+
+
+def _to(writer: MemoryWriter | RunWriter, feed: Feed) -> Callable[[str, dict[str, Any]], None]:
+    """Takes the core's results."""
+
+    def write(table: str, batch: dict[str, Any]) -> None:
+        if table == "jobs":
+            writer.write_jobs(feed.complete(batch))
+        else:
+            getattr(writer, f"write_{table}")(batch)
+
+    return write
 
 
 def _described(workload: Workload) -> dict[str, Any]:

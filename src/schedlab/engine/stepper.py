@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from schedlab._core import View
@@ -31,10 +32,11 @@ class Stepper:
         passes: Passes = "instant",
         dependencies: Dependencies = "ignore",
         observers: Sequence[Any] = (),
+        name: str = "stepper",
     ) -> None:
         decider = _Outside()
         decider.placement = placement
-        choice = chosen(decider, estimate)
+        choice = replace(chosen(decider, estimate), name=name)
         options = Options(choice.estimate_text, overrun, passes, dependencies)
         self._simulation = Simulated(workload, cluster, choice, options, observers)
         self.view: View = self._simulation.core.view

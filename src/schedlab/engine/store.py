@@ -223,7 +223,7 @@ def run_json(config: dict[str, Any], cluster: Cluster, tables: Tables) -> dict[s
         "cluster": cluster.to_dict(),
         "workload": given.pop("workload"),
         "requests": requests,
-        "summary": summarise(tables, cluster.cores, tau=options.get("tau", TAU)) | given.pop("observed", {}),
+        "summary": summarise(tables, cluster.cores, tau=options.get("tau", TAU)) | _observed(given),
         "environment": {
             "python": platform.python_version(),
             "numpy": np.__version__,
@@ -233,6 +233,12 @@ def run_json(config: dict[str, Any], cluster: Cluster, tables: Tables) -> dict[s
     }
     ordered.update((key, value) for key, value in given.items() if key not in ordered and key != "files")
     return ordered
+
+
+def _observed(config: dict[str, Any]) -> dict[str, Any]:
+    """What observers measured, if there were any."""
+    values = config.pop("observed", None)
+    return {"observed": values} if values else {}
 
 
 def _not_a_run(folder: Path) -> InputError:

@@ -1,1 +1,1 @@
-"""How a placed job fares: power, sleeping nodes, failures, maintenance. Each is an observer that any policy can have."""
+"""How a placed job fares: power, sleeping nodes, failures, maintenance; observers that any policy can have."""

@@ -15,6 +15,8 @@ from schedlab.engine.observer import Nodes, Observer
 from schedlab.model.errors import InputError
 from schedlab.model.suggest import did_you_mean
 
+JOULES_PER_KWH = 3.6e6
+
 
 @dataclass(frozen=True, slots=True)
 class Watts:
@@ -133,8 +135,8 @@ class Power(Observer):
         self._pass_time(view)
         span = view.now - self.timeline[0][0] if self.timeline else 0.0
         return {
-            "energy_joules": self._total,
-            "unused_energy_joules": self._total - sum(self._energy.values()),
+            "energy_kwh": self._total / JOULES_PER_KWH,
+            "unused_energy_kwh": (self._total - sum(self._energy.values())) / JOULES_PER_KWH,
             "mean_power_watts": self._total / span if span > 0 else self.now,
             "peak_power_watts": max([self._peak, self.now]),
         }

@@ -98,6 +98,8 @@ class SchedulingEnv(gymnasium.Env[observation.Observation, Action]):
         episode = self._playing()
         if episode.over:
             raise ResetNeeded("the episode is over: call reset()")
+        if self._kind == "job" and int(action) < 0:
+            raise InputError(f"there is no job at position {action}", hint="positions count from 0")
         now = episode.view.now
         started = episode.pick(int(action)) if self._kind == "job" else episode.rank(np.asarray(action))
         reward = 0.0

@@ -123,8 +123,20 @@ def is_registered(kind: str, text: str) -> bool:
 
 
 def origin(entry: EntryPoint) -> str:
-    """The distribution that registers it, and its version."""
+    """The distribution that registers it, and its version; of our own, that it is built in."""
+    if entry.dist is not None and entry.dist.name == "schedlab":
+        return BUILT_IN
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist else "an unknown package"
+
+
+def described(kind: str, entry: EntryPoint) -> str:
+    """What it is, in the first line of its documentation; or why it cannot be used."""
+    try:
+        target = _loaded(entry, f"{kind} '{entry.name}'")
+    except InputError as error:
+        return f"cannot be used: {error.message}"
+    problem = _refusal(KINDS[kind], target, {})
+    return f"cannot be used: it {problem}" if problem else (inspect.getdoc(target) or "").partition("\n")[0]
 
 
 def _found(kind: Kind, reference: Reference, where: str) -> tuple[Any, str, str]:
@@ -156,10 +168,14 @@ def _registered(kind: Kind, name: str, where: str) -> tuple[Any, str]:
     if len(found) > 1:
         message = f"several packages register '{name}': {', '.join(map(origin, found))}"
         raise InputError(message, where=where, hint=f"say which: {' or '.join(entry.value for entry in found)}")
+    return _loaded(found[0], where), origin(found[0])
+
+
+def _loaded(entry: EntryPoint, where: str) -> Any:
     try:
-        return found[0].load(), origin(found[0])
+        return entry.load()
     except AttributeError:
-        message = f"{origin(found[0])} registers '{found[0].value}', which is not there"
+        message = f"{origin(entry)} registers '{entry.value}', which is not there"
         raise InputError(message, where=where, hint="tell its author, or install another version") from None
     except (Exception, SystemExit) as error:
         raise blame(error) from error

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schedlab.model.errors import InputError
-from schedlab.model.plugins import BUILT_IN, KINDS, load, origin, registered
+from schedlab.model.plugins import BUILT_IN, KINDS, described, origin, registered
 from schedlab.policy.backfills import BACKFILLS, Key
 from schedlab.policy.estimates import ESTIMATES
 from schedlab.policy.orders import EXPRESSION_ORDER, ORDERS, RANDOM_ORDER
@@ -54,10 +53,6 @@ def registered_entries() -> list[Entry]:
     found = []
     for kind in KINDS:
         for entry in registered(kind):
-            try:
-                summary = load(kind, entry.name).summary
-            except InputError as error:
-                summary = f"cannot be used: {error.message}"
             name = "estimate" if kind == "estimator" else kind
-            found.append(Entry(name, entry.name, summary, source=origin(entry), code=entry.value))
+            found.append(Entry(name, entry.name, described(kind, entry), source=origin(entry), code=entry.value))
     return found
