@@ -114,8 +114,8 @@ class PythonEnv:
         return (
             job.cores / self._cores,
             log1p(job.cores) / log1p(self._cores),
-            min(log1p(job.limit) / LONGEST, 1.0),
-            min(log1p(wait) / LONGEST, 1.0),
+            min(log1p(job.limit) / log1p(LONGEST), 1.0),
+            min(log1p(wait) / log1p(LONGEST), 1.0),
             wait / (wait + job.limit),
             float(job.cores <= self._free),
             1.0,

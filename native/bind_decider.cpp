@@ -233,9 +233,11 @@ void bind_view(nb::module_ &module) {
            "Start a waiting job where the placement puts it, or on `nodes` [(node, chunks), …]; in one of its shapes. "
            "False if it does not fit, or would delay a job that holds a reservation.")
       .def(
-          "reserve", [](const ViewPtr &view, const JobView &job) { return view->reserve(subject(view, job)); }, "job"_a,
+          "reserve",
+          [](const ViewPtr &view, const JobView *job) { return job ? view->reserve(subject(view, *job)) : kNever; },
+          "job"_a.none(),
           "Protect a waiting job until it starts or leaves: others that would delay it are not started. Returns when "
-          "it could start.")
+          "it could start. Nothing for None, the head of an empty queue.")
       .def(
           "unreserve", [](const ViewPtr &view, const JobView &job) { view->unreserve(subject(view, job)); }, "job"_a)
       .def(

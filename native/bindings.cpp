@@ -6,6 +6,7 @@ namespace nb = nanobind;
 void bind_decider(nb::module_ &module);
 void bind_engine(nb::module_ &module);
 void bind_jobs(nb::module_ &module);
+void bind_learn(nb::module_ &module);
 void bind_swf(nb::module_ &module);
 
 NB_MODULE(_core, module) {
@@ -13,5 +14,6 @@ NB_MODULE(_core, module) {
   bind_jobs(module);
   bind_decider(module);
   bind_engine(module);
+  bind_learn(module);
   bind_swf(module);
 }

@@ -33,6 +33,7 @@ void Engine::add_shape(Shape shape, Reason reason) {
 // ---- the loop ----
 
 void Engine::run(Decider &decider) {
+  const bool observed = decider.observed();
   if (past_) replay_before_the_first_pass();
   while (advance()) {
     ++passes_;
@@ -41,9 +42,14 @@ void Engine::run(Decider &decider) {
       if (passes_ == past_passes_) recall(decider);
       continue;
     }
-    open_pass(decider);
+    if (observed) open_pass(decider);
+    phase_ = Phase::Deciding;
     decider.decide(*view_, events_);
-    close_pass(decider);
+    phase_ = Phase::After;
+    told_ = events_.size();
+    if (observed) decider.after(*view_);
+    phase_ = Phase::Before;
+    conclude();
   }
   finish();
 }
@@ -101,10 +107,11 @@ bool Engine::reason_for_a_pass() const {
 
 // The pass is over, or there was no reason for one.
 void Engine::conclude() {
-  if (told_ > 0) {
+  if (told_ == events_.size())
+    events_.clear();
+  else
     events_.erase(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(told_));
-    told_ = 0;
-  }
+  told_ = 0;
   if (events_.empty()) {
     for (const Slot slot : gone_) jobs_.give_back(slot);
     gone_.clear();

@@ -210,4 +210,16 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::optional<NodeRows> node_rows_;
 };
 
+// What policies ask all the time.
+inline Time View::now() const { return engine_->now_; }
+inline const Job &View::job(Slot slot) const { return engine_->jobs_[slot]; }
+inline Job &View::annotate(Slot slot) { return engine_->jobs_[slot]; }
+inline Slot View::first_waiting() const { return engine_->waiting_first_; }
+inline std::size_t View::waiting() const { return static_cast<std::size_t>(engine_->waiting_count_); }
+inline const LiveCluster &View::cluster() const { return engine_->cluster_; }
+inline const Machine &View::machine() const { return engine_->machine_; }
+inline const Placement &View::placement() const { return engine_->placement_; }
+inline std::uint64_t View::changes() const { return engine_->changes_; }
+inline bool View::has_calendar() const { return !engine_->calendar_.empty(); }
+
 }  // namespace schedlab

@@ -11,7 +11,7 @@ namespace {
 class LimitTimes final : public Estimator {
  public:
   explicit LimitTimes(double factor) : factor_(factor) {}
-  Time estimate(const View &view, Slot slot) override { return factor_ * view.job(slot).limit; }
+  Time estimate(const Job &job, Slot) override { return factor_ * job.limit; }
 
  private:
   double factor_;
@@ -20,8 +20,7 @@ class LimitTimes final : public Estimator {
 class Exact final : public Estimator {
  public:
   explicit Exact(bool kill_at_limit) : kill_at_limit_(kill_at_limit) {}
-  Time estimate(const View &view, Slot slot) override {
-    const Job &job = view.job(slot);
+  Time estimate(const Job &job, Slot) override {
     return kill_at_limit_ ? std::min(job.runtime, job.limit) : job.runtime;
   }
 
@@ -32,14 +31,13 @@ class Exact final : public Estimator {
 // Tsafrir, Etsion and Feitelson, TPDS 2007.
 class LastTwo final : public Estimator {
  public:
-  Time estimate(const View &view, Slot slot) override {
-    const Job &job = view.job(slot);
+  Time estimate(const Job &job, Slot) override {
     const auto found = users_.find(job.user);
     if (found == users_.end() || found->second.jobs < 2) return job.limit;
     return std::min(job.limit, std::floor((found->second.last + found->second.before) / 2));
   }
-  void ended(const View &view, Slot slot, Time runtime) override {
-    History &history = users_[view.job(slot).user];
+  void ended(const Job &job, Slot, Time runtime) override {
+    History &history = users_[job.user];
     history.before = history.last;
     history.last = runtime;
     ++history.jobs;

@@ -10,8 +10,8 @@ namespace schedlab {
 class Estimator {
  public:
   virtual ~Estimator() = default;
-  virtual Time estimate(const View &view, Slot slot) = 0;  // once, at submission
-  virtual void ended(const View & /*view*/, Slot /*slot*/, Time /*runtime*/) {}
+  virtual Time estimate(const Job &job, Slot slot) = 0;  // once, at submission
+  virtual void ended(const Job & /*job*/, Slot /*slot*/, Time /*runtime*/) {}
 
   // The new estimate, a longer one, of a job that has outlived its current one.
   virtual Time correct(const Job &job) const;

@@ -4,7 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/shared_ptr.h>
 
-#include "view.hpp"
+#include "engine.hpp"
 
 namespace schedlab {
 

@@ -9,6 +9,12 @@ namespace {
 EstimatedEnd entry(const Job &job, Slot slot) {
   return {job.estimated_end, job.start_order, static_cast<std::int32_t>(job.allocated_cores), slot};
 }
+
+// How long it will take for the work that is left.
+Time needed_for(const Job &job) {
+  if (job.rate == 1) return job.work;
+  return job.rate > 0 ? job.work / job.rate : kNever;
+}
 }  // namespace
 
 void Engine::submit() {
@@ -25,8 +31,8 @@ void Engine::submit() {
   job.user = input_.user[i], job.group = input_.group[i], job.queue = input_.queue[i];
   job.partition = input_.partition[i];
   job.after = input_.after[i], job.think = input_.think[i];
-  for (int k = 0; k < 2; ++k)
-    if (input_.key[k]) job.given_key[k] = input_.key[k][i];
+  if (input_.key[0]) job.given_key[0] = input_.key[0][i];
+  if (input_.key[1]) job.given_key[1] = input_.key[1][i];
   job.flexible.reset(), job.way = 0;
   if (input_.way_end) read_ways(job, i);
   job.eligible = job.start = job.key = job.estimated_end = std::numeric_limits<double>::quiet_NaN();
@@ -35,7 +41,7 @@ void Engine::submit() {
   job.corrections = 0;
   job.reserved_start = kNever;
   job.shares.clear();
-  job.first_estimate = estimator_->estimate(*view_, slot);
+  job.first_estimate = estimator_->estimate(job, slot);
   if (!(job.first_estimate > 0)) job.first_estimate = 1;  // nobody can plan with a job that takes no time
   job.estimate = job.first_estimate;
   job.state = State::Held;
@@ -177,7 +183,7 @@ void Engine::set_point(Slot slot) {
 }
 
 Time Engine::true_end(const Job &job) const {
-  const Time needed = job.rate > 0 ? job.work / job.rate : kNever;
+  const Time needed = needed_for(job);
   return job.since + (options_.kill_at_limit ? std::min(needed, job.allowance) : needed);
 }
 
@@ -229,10 +235,10 @@ void Engine::stop(Slot slot) {
 
 void Engine::complete(Slot slot) {
   Job &job = jobs_[slot];
-  estimator_->ended(*view_, slot, job.used + (now_ - job.since));  // may throw: nothing has changed yet
+  estimator_->ended(job, slot, job.used + (now_ - job.since));  // may throw: nothing has changed yet
   if (!job.released) release(slot);
   --running_count_, running_cores_ -= job.cores;
-  const bool killed = options_.kill_at_limit && job.since + job.work / job.rate > job.end;
+  const bool killed = options_.kill_at_limit && job.since + needed_for(job) > job.end;
   if (job.pieced) write_piece(job, killed ? PieceEnd::Killed : PieceEnd::Completed);
   if (options_.keep_history)
     history_[job.user].push_back(

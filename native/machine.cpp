@@ -84,18 +84,6 @@ void Machine::apply(NodeState &state, const Shape &shape, const Shares &shares, 
 NodeSet::NodeSet(int nodes)
     : nodes_(nodes), words_(static_cast<std::size_t>(nodes) / 64 + 1), summary_(words_.size() / 64 + 1) {}
 
-void NodeSet::insert(int node) {
-  const auto i = static_cast<std::size_t>(node);
-  words_[i / 64] |= 1ull << (i % 64);
-  summary_[i / 4096] |= 1ull << (i / 64 % 64);
-}
-
-void NodeSet::erase(int node) {
-  const auto i = static_cast<std::size_t>(node);
-  words_[i / 64] &= ~(1ull << (i % 64));
-  if (words_[i / 64] == 0) summary_[i / 4096] &= ~(1ull << (i / 64 % 64));
-}
-
 int NodeSet::next(int from) const {
   if (from >= nodes_) return nodes_;
   const auto i = static_cast<std::size_t>(from);
@@ -179,16 +167,19 @@ Amount LiveCluster::change(const Shape &shape, const Shares &shares, int sign) {
   const auto free_on = [&](const Share &share) { return state_.free[static_cast<std::size_t>(share.node) * stride]; };
   Amount cores = 0;
   if (stride == 1 && !shape.exclusive && index_ == Index::FreeNodes && closed_nodes_ == 0) {  // the common case
+    Amount *free = state_.free.data();
+    std::int32_t *jobs = state_.jobs.data();
+    const Amount each = sign * shape.cores;
+    Amount chunks = 0;
     for (const Share &share : shares) {
-      Amount &free = state_.free[static_cast<std::size_t>(share.node)];
-      const Amount before = free;
-      free += sign * share.chunks * shape.cores;
-      state_.jobs[static_cast<std::size_t>(share.node)] -= sign;
-      cores += free - before;
-      free_nodes_.change(share.node, before, free);
+      const Amount before = free[share.node], after = before + each * share.chunks;
+      free[share.node] = after;
+      jobs[share.node] -= sign;
+      chunks += share.chunks;
+      free_nodes_.change(share.node, before, after);
     }
-    free_cores_ += cores;
-    return sign * cores;
+    free_cores_ += each * chunks;
+    return shape.cores * chunks;
   }
   Amount out_of_sight = 0;
   for (const Share &share : shares) {

@@ -78,8 +78,16 @@ class Machine {
 class NodeSet {
  public:
   explicit NodeSet(int nodes);
-  void insert(int node);
-  void erase(int node);
+  void insert(int node) {
+    const auto i = static_cast<std::size_t>(node);
+    words_[i / 64] |= 1ull << (i % 64);
+    summary_[i / 4096] |= 1ull << (i / 64 % 64);
+  }
+  void erase(int node) {
+    const auto i = static_cast<std::size_t>(node);
+    words_[i / 64] &= ~(1ull << (i % 64));
+    if (words_[i / 64] == 0) summary_[i / 4096] &= ~(1ull << (i / 64 % 64));
+  }
   int next(int from) const;  // the first member >= from; the number of nodes if there is none
 
  private:

@@ -3,6 +3,8 @@
 #include <array>
 #include <map>
 
+#include "engine.hpp"
+
 namespace schedlab {
 
 enum class Order::Op : std::uint8_t {

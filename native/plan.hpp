@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "view.hpp"
+#include "engine.hpp"
 
 namespace schedlab {
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <optional>
 
+#include "engine.hpp"
 #include "order.hpp"
-#include "view.hpp"
 
 namespace schedlab {
 

@@ -58,16 +58,16 @@ bool PythonGate::allows(View &, Slot slot, const Shares &shares) {
 PythonEstimator::PythonEstimator(const nb::object &estimator)
     : estimate_(estimator.attr("estimate")), ended_(nb::getattr(estimator, "ended", nb::none())) {}
 
-Time PythonEstimator::estimate(const View &, Slot slot) {
+Time PythonEstimator::estimate(const Job &job, Slot slot) {
   nb::gil_scoped_acquire held;
-  view_->last_job = view_->job(slot).id;
+  view_->last_job = job.id;
   return nb::cast<double>(nb::float_(estimate_(JobView(view_, slot))));
 }
 
-void PythonEstimator::ended(const View &, Slot slot, Time runtime) {
+void PythonEstimator::ended(const Job &job, Slot slot, Time runtime) {
   if (ended_.is_none()) return;
   nb::gil_scoped_acquire held;
-  view_->last_job = view_->job(slot).id;
+  view_->last_job = job.id;
   ended_(JobView(view_, slot), runtime);
 }
 

@@ -25,6 +25,7 @@ class HostedDecider final : public Decider {
   void decide(View &view, std::span<const Event> events) override;
   void after(View &view) override;
   bool needs_estimated_ends() const override { return true; }
+  bool observed() const override { return !before_.is_none() || !after_.is_none(); }
   std::vector<double> memory() const override { return native_->memory(); }
   void recall(View &view, std::span<const double> memory) override;
 
@@ -50,8 +51,8 @@ class PythonGate final : public Gate {
 class PythonEstimator final : public Estimator {
  public:
   PythonEstimator(const nanobind::object &estimator);
-  Time estimate(const View &view, Slot slot) override;
-  void ended(const View &view, Slot slot, Time runtime) override;
+  Time estimate(const Job &job, Slot slot) override;
+  void ended(const Job &job, Slot slot, Time runtime) override;
   void set_view(std::shared_ptr<View> view) { view_ = std::move(view); }
 
  private:

@@ -1,8 +1,8 @@
 // Policies that keep waiting jobs in an order and go through them in passes.
 #pragma once
 
+#include "engine.hpp"
 #include "order.hpp"
-#include "view.hpp"
 
 namespace schedlab {
 

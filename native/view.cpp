@@ -15,12 +15,7 @@ View::~View() = default;
 
 std::shared_ptr<void> View::keep_alive() const { return engine_->shared_from_this(); }
 
-Time View::now() const { return engine_->now_; }
 std::span<const Event> View::events() const { return engine_->events(); }
-const Job &View::job(Slot slot) const { return engine_->jobs_[slot]; }
-Job &View::annotate(Slot slot) { return engine_->jobs_[slot]; }
-Slot View::first_waiting() const { return engine_->waiting_first_; }
-std::size_t View::waiting() const { return static_cast<std::size_t>(engine_->waiting_count_); }
 const EstimatedEnds &View::estimated_ends() const { return engine_->estimated_ends(); }
 const std::vector<Slot> &View::suspended() const { return engine_->suspended_; }
 std::vector<Move> View::take_moves() { return std::exchange(engine_->moves_, {}); }
@@ -28,11 +23,6 @@ std::int64_t View::node_changes() const { return engine_->node_changes_; }
 NodeMode View::mode(int node) const {
   return engine_->modes_.empty() ? NodeMode::Up : engine_->modes_[static_cast<std::size_t>(node)];
 }
-const LiveCluster &View::cluster() const { return engine_->cluster_; }
-const Machine &View::machine() const { return engine_->machine_; }
-const Placement &View::placement() const { return engine_->placement_; }
-std::uint64_t View::changes() const { return engine_->changes_; }
-bool View::has_calendar() const { return !engine_->calendar_.empty(); }
 const std::vector<Window> &View::calendar() const { return engine_->calendar_; }
 
 std::vector<Slot> View::jobs_on(int node) const {
@@ -114,7 +104,7 @@ void View::check_nodes(const Job &job, Slot slot, const Shares &shares, const ch
 bool View::begin(Slot slot, double priority, bool backfilled) {
   if (engine_->gate_ && !engine_->gate_->allows(*this, slot, engine_->jobs_[slot].shares)) return false;
   const Job &job = engine_->jobs_[slot];
-  note(Act::Start, slot, priority, 0, job.way, backfilled, job.shares);
+  if (engine_->journal_) note(Act::Start, slot, priority, 0, job.way, backfilled, job.shares);
   engine_->begin(slot, priority, backfilled);
   return true;
 }

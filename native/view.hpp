@@ -78,8 +78,8 @@ class View {
 
   bool over() const { return engine_ == nullptr; }  // nothing may be asked any more
   void retire() { engine_ = nullptr; }
-  std::shared_ptr<void> keep_alive() const;         // for memory of the engine's that somebody looks at
-  std::int64_t last_job = -1;                       // id of the job that a decider dealt with last, for error messages
+  std::shared_ptr<void> keep_alive() const;  // for memory of the engine's that somebody looks at
+  std::int64_t last_job = -1;                // id of the job that a decider dealt with last, for error messages
 
   Time now() const;
   std::span<const Event> events() const;
@@ -161,7 +161,8 @@ class Decider {
   // passes.
   virtual std::vector<double> memory() const { return {}; }
   virtual void recall(View &, std::span<const double>) {}
-  virtual void before(View &, std::span<const Event>) {}  // observers: may change the world, which adds events
+  virtual bool observed() const { return false; }         // are there observers, to be called before and after?
+  virtual void before(View &, std::span<const Event>) {}  // may change the world, which adds events
   virtual void decide(View &view, std::span<const Event> events) = 0;
   virtual void after(View &) {}
   virtual bool needs_estimated_ends() const { return false; }

@@ -176,9 +176,9 @@ class View:
         Start a waiting job where the placement puts it, or on `nodes` [(node, chunks), …]; in one of its shapes. False if it does not fit, or would delay a job that holds a reservation.
         """
 
-    def reserve(self, job: Job) -> float:
+    def reserve(self, job: Job | None) -> float:
         """
-        Protect a waiting job until it starts or leaves: others that would delay it are not started. Returns when it could start.
+        Protect a waiting job until it starts or leaves: others that would delay it are not started. Returns when it could start. Nothing for None, the head of an empty queue.
         """
 
     def unreserve(self, job: Job) -> None: ...
@@ -429,6 +429,19 @@ class NodeNames:
         """
         The strings as Arrow buffers: where each one ends (int32, one more than rows), and the characters.
         """
+
+def observe(
+    view: View,
+    jobs: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+    machine: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")],
+    horizons: Sequence[float],
+    longest: float,
+    counting: bool,
+    all: bool,
+) -> tuple[int, bool]:
+    """
+    Fills what an agent sees of waiting jobs and the machine (schedlab.learn.observation). How many jobs wait, and whether one of them could start: any, or one of those with a row.
+    """
 
 class SwfParser:
     """

@@ -243,8 +243,7 @@ def test_the_guide_of_the_issue() -> None:
             for job in view.queue.sorted(by="cores"):
                 if not view.start(job):
                     break
-            if view.queue.head is not None:
-                view.reserve(view.queue.head)
+            view.reserve(view.queue.head)
 
     jobs, cluster = sl.read_workload(ROOT / "examples" / "demo.swf"), sl.Cluster.uniform(64, cores=4)
     run = sl.simulate(jobs, cluster, SmallestThatFits, validate=True)

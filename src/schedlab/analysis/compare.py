@@ -137,8 +137,8 @@ def _column(name: str, plugin: Plugin) -> Metric:
 
 
 def _labels(runs: Sequence[Run]) -> list[str]:
-    """The policy; where two runs share it, also the folder."""
-    policies = [run.policy for run in runs]
+    """The policy; where two runs share it, also the folder; and whether the run broke off."""
+    policies = [f"{run.policy} (incomplete)" if run.incomplete else run.policy for run in runs]
     labels = [
         policy if policies.count(policy) == 1 or run.path is None else f"{policy} ({run.path})"
         for run, policy in zip(runs, policies, strict=True)

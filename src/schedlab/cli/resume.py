@@ -42,7 +42,8 @@ def resume(
         hint = "call schedlab.simulate again as before, with the same checkpoint"
         raise InputError("was not begun on the command line", where=str(found[0]), hint=hint)
     os.chdir(recipe["folder"])
-    app([argument for argument in recipe["arguments"] if argument != "--go-on"] + ["--go-on"])
+    sys.argv[1:] = recipe["arguments"]  # which later checkpoints remember
+    app([*recipe["arguments"], "--go-on"])
 
 
 def checkpoints_of(folders: Sequence[Path | None], every: str | None) -> list[Checkpoint | None]:

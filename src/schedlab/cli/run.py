@@ -187,7 +187,7 @@ def run(
     with monitor:
         workload, machine, machine_from = _read(log, machine, reading, quiet, monitor)
         results = _simulate(
-            workload, machine, policies, folders, observers, checkpoints, quiet, tau, monitor, **options
+            workload, machine, policies, folders, observers, checkpoints, go_on, quiet, tau, monitor, **options
         )
     if as_json:
         print_json(_document(workload, machine, rules, results))
@@ -235,6 +235,7 @@ def _simulate(
     folders: Sequence[Path | None],
     observers: Sequence[Plugin],
     checkpoints: Sequence[Checkpoint | None],
+    go_on: bool,
     quiet: bool,
     tau: float | None,
     monitor: Monitor,
@@ -247,9 +248,12 @@ def _simulate(
 
     results: list[Result] = []
     for policy, folder, checkpoint in zip(policies, folders, checkpoints, strict=True):
-        if folder is not None and holds_run(folder) and not options["force"]:  # finished before, in a run that goes on
-            results.append(Result(policy.text, folder, summary_of(read_run(folder), tau=tau), 0.0))
-            continue
+        if folder is not None and go_on and holds_run(folder):
+            before = read_run(folder)
+            if not before.incomplete:
+                results.append(Result(policy.text, folder, summary_of(before, tau=tau), 0.0))
+                continue
+            options["force"] = True  # what a mistake left there is replaced
         try:
             with SimulationBar(policy.text, workload.report.kept, workload.origin) as bar:
                 progress = bar if watched(quiet) else None

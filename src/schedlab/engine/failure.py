@@ -9,14 +9,17 @@ from types import TracebackType
 
 import schedlab
 from schedlab import _core
+from schedlab.engine.build import Chosen
 from schedlab.model.errors import DecisionError, PolicyError, SchedlabError
 from schedlab.model.workload import Workload
 
 _OURS = Path(schedlab.__file__).parent
+# Packages that we use ourselves: a failure inside them need not be a user's.
+_LIBRARIES = ("numpy", "pyarrow", "polars")
 
 
 def explained_failure(
-    error: Exception, policy: str, view: _core.View, simulation: _core.Simulation, workload: Workload
+    error: Exception, choice: Chosen, view: _core.View, simulation: _core.Simulation, workload: Workload
 ) -> SchedlabError | None:
     """What went wrong where and when; None if no code of a user's had a part in it."""
     line = _their_line(error.__traceback__)
@@ -29,22 +32,25 @@ def explained_failure(
         clock += f" ({workload.origin + timedelta(seconds=view.now):%Y-%m-%d %H:%M:%S})"
     job = f", job {simulation.last_job} being the last one dealt with" if simulation.last_job >= 0 else ""
     return PolicyError(
-        f"{policy}: {type(error).__name__}: {error}\n  {line}\n  at simulated time {clock}{job}",
+        f"{choice.name}: {type(error).__name__}: {error}\n  {line}\n  at simulated time {clock}{job}",
         time=view.now,
         job=simulation.last_job,
     )
 
 
 def _their_line(trace: TracebackType | None) -> str:
-    """The deepest line that is neither ours nor a library's; else the deepest that is not ours."""
-    found, library = "", ""
+    """The deepest line that is neither ours nor of a library that we use."""
+    found = ""
     while trace is not None:
         file, line = trace.tb_frame.f_code.co_filename, trace.tb_lineno
-        if not Path(file).is_relative_to(_OURS) or "learned" in file:
-            told = f"{file}, line {line}, in {trace.tb_frame.f_code.co_name}: {linecache.getline(file, line).strip()}"
-            if "site-packages" in file:
-                library = told
-            else:
-                found = told
+        if not _is_ours(Path(file)):
+            name, text = trace.tb_frame.f_code.co_name, linecache.getline(file, line).strip()
+            found = f"{file}, line {line}, in {name}: {text}"
         trace = trace.tb_next
-    return found or library
+    return found
+
+
+def _is_ours(file: Path) -> bool:
+    if file.is_relative_to(_OURS):
+        return True
+    return "site-packages" in file.parts and any(name in file.parts for name in _LIBRARIES)

@@ -186,10 +186,10 @@ class Simulated:
                 return run
             except _core.InvariantError as error:
                 raise InvariantError(str(error)) from error
-            except (KeyboardInterrupt, InputError, OSError, MemoryError):
+            except (InputError, MemoryError):
                 raise
             except Exception as error:
-                failure = explained_failure(error, self._choice.name, view, self.core, self._workload)
+                failure = explained_failure(error, self._choice, view, self.core, self._workload)
                 if failure is None:
                     raise
                 raise self._incomplete(failure, view) from error

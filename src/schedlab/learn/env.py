@@ -128,7 +128,8 @@ class SchedulingEnv(gymnasium.Env[observation.Observation, Action]):
         return self._episode
 
     def _seen(self, episode: Episode) -> tuple[observation.Observation, dict[str, Any]]:
-        seen = observation.observe(episode, self._window, self.cluster.cores)
+        jobs, machine = episode.seen
+        seen = {"jobs": jobs, "machine": machine}
         return seen, {"action_mask": self._mask(episode), "now": episode.view.now}
 
     def _mask(self, episode: Episode) -> NDArray[np.int8]:

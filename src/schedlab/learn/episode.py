@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
-from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
 
-from schedlab._core import Jobs, NativePolicy
+from schedlab._core import Jobs, NativePolicy, observe
 from schedlab.engine.stepper import Stepper
+from schedlab.learn.observation import HORIZONS, LONGEST, blank
 from schedlab.model.cluster import Cluster
 from schedlab.model.request import SINGLE_CORE
 from schedlab.model.run import Run
@@ -33,9 +33,8 @@ class Rules:
 class Episode:
     """Stops wherever a waiting job could start: somebody has to choose. `queue` has the jobs that wait then.
 
-    The agent sees the first ones, `visible` of them. `fits` says of each whether it could start now; of those that are
-    not visible only if they may be backfilled. What a choice does to others is the native policy's part, with the order
-    that was chosen: `easy`, or `none` without backfilling.
+    The agent sees the first ones, `visible` of them, and `seen` is what it sees. What a choice does to others is the
+    native policy's part, with the order that was chosen: `easy`, or `none` without backfilling.
     """
 
     def __init__(self, jobs: Workload, rules: Rules) -> None:
@@ -48,7 +47,7 @@ class Episode:
         )
         stepper = Stepper(jobs, rules.cluster, placement=rules.placement, estimate=rules.estimate)
         self.view, self._advance = stepper.view, stepper.advance
-        self._end = finalize(self, stepper.finish)  # a stepper that is not finished is never freed
+        self._end = stepper.finish
         self._run: Run | None = None
         self._order = _Order(len(batch))
         self._policy = NativePolicy(
@@ -61,8 +60,7 @@ class Episode:
         self._left = np.zeros(len(batch), np.bool_)
         self.jobs, self.started = len(batch), 0
         self.over = False  # whether nobody has to choose any more
-        self._look()
-        self.fits = np.zeros(0, np.bool_)
+        self._is_a_choice()
         self._to_next_choice()
 
     def pick(self, position: int) -> list[int]:
@@ -98,11 +96,11 @@ class Episode:
         before = self.queue.sequence
         self._policy.decide(self.view)
         self._order.keys.fill(0.0)
-        self._look()
+        after = self.queue.sequence
         started: list[int] = []
-        if self.waiting < len(before):
+        if len(after) < len(before):
             self._left[before] = True
-            self._left[self.queue.sequence] = False
+            self._left[after] = False
             started = before[self._left[before]].tolist()
         self.started += len(started)
         self._to_next_choice()
@@ -120,22 +118,18 @@ class Episode:
         if self.waiting:
             self._policy.decide(self.view)
 
-    def _look(self) -> None:
-        self.queue: Jobs = self.view.queue
-        self.waiting = len(self.queue)
-        self.visible = min(self.waiting, self._rules.window)
+    @property
+    def queue(self) -> Jobs:
+        return self.view.queue
 
     def _is_a_choice(self) -> bool:
         """Whether some job could start: any one if others are backfilled, else one that can be seen."""
-        self._look()
-        if not self.waiting:
-            return False
-        cores = self.queue.cores
-        self.fits = (cores if self._rules.backfill else cores[: self.visible]) <= self.view.free_cores
-        if not self._counting:
-            for position in np.flatnonzero(self.fits).tolist():
-                self.fits[position] = self.view.fits(self.queue[position])
-        return bool(np.count_nonzero(self.fits))
+        self.seen = jobs, machine = blank(self._rules.window)
+        self.waiting, choice = observe(
+            self.view, jobs, machine, HORIZONS, LONGEST, self._counting, self._rules.backfill
+        )
+        self.visible = min(self.waiting, self._rules.window)
+        return choice
 
 
 class _Order:

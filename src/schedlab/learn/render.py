@@ -16,7 +16,7 @@ def rendered(episode: Episode, cores: int) -> str:
     head = f"{view.now / HOUR:.2f} h: {free}, {len(queue)} jobs wait, {episode.started} of {episode.jobs} have started"
     rows = [
         f"{position:4} job {job.id:<7} {job.cores:5} cores for {job.estimate / HOUR:6.2f} h, "
-        f"has waited {job.wait / HOUR:6.2f} h{', fits' if episode.fits[position] else ''}"
+        f"has waited {job.wait / HOUR:6.2f} h{', fits' if episode.seen[0][position, 5] else ''}"
         for position, job in zip(range(min(episode.visible, SHOWN)), queue, strict=False)
     ]
     return "\n".join([head, *rows, *(["     …"] if len(queue) > SHOWN else [])])
