@@ -1,4 +1,4 @@
-// A sorted sequence kept in blocks of at most 64 entries, each block with a summary (a sum, a minimum), so that
+// A sorted sequence kept in blocks of at most 32 entries, each block with a summary (a sum, a minimum), so that
 // insertion and removal move little and a search can step over whole blocks it has no use for.
 #pragma once
 

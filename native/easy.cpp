@@ -155,12 +155,12 @@ class Easy final : public QueuePolicy {
                                       [&](const Waiting &w) { return w.cores > view.cluster().free_cores(); });
     if (hopeless) return;
     if (!reserved_) guard_.reserve(view, queue_.front().slot), reserved_ = true;
-    std::vector<Waiting> candidates = fresh;
     if (own_scan_) {
-      for (Waiting &w : candidates) w = scan_entry(view, w.slot);
-      std::sort(candidates.begin(), candidates.end(), [](const Waiting &a, const Waiting &b) { return a.before(b); });
+      candidates_.clear();
+      for (const Waiting &w : fresh) candidates_.push_back(scan_entry(view, w.slot));
+      std::sort(candidates_.begin(), candidates_.end(), [](const Waiting &a, const Waiting &b) { return a.before(b); });
     }
-    for (const Waiting &who : candidates)
+    for (const Waiting &who : own_scan_ ? candidates_ : fresh)
       if (try_backfill(view, who.slot)) drop(view, who.slot);
   }
 
@@ -240,6 +240,7 @@ class Easy final : public QueuePolicy {
   Order scan_;
   bool own_scan_;
   WaitingList scan_list_;  // the queue in scan order, where that is another order
+  std::vector<Waiting> candidates_;
   bool strict_;
   std::int64_t depth_;
   Guard guard_;

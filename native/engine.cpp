@@ -138,7 +138,7 @@ Time Engine::next_time() {
 
 bool Engine::out_of_date(const End &entry) const {
   const Job &job = jobs_[entry.slot];
-  return job.state != State::Running || job.start_order != entry.order || job.end != entry.end;
+  return job.state != State::Running || job.start_order != entry.order || job.moves != entry.moves;
 }
 
 const Engine::End *Engine::next_end() {

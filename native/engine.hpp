@@ -140,7 +140,11 @@ class Engine : public std::enable_shared_from_this<Engine> {
     Time end;
     std::uint64_t order;
     Slot slot;
-    bool before(const End &o) const { return end != o.end ? end < o.end : order < o.order; }
+    std::uint32_t moves;  // of the job's end, so far: one that is moved there and back has two entries
+    bool before(const End &o) const {
+      if (end != o.end) return end < o.end;
+      return order != o.order ? order < o.order : moves < o.moves;
+    }
   };
   bool out_of_date(const End &entry) const;
   const End *next_end();  // the next one that is not; null if nothing runs
@@ -171,7 +175,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::vector<Slot> gone_;  // left in this round; their slots are free when the decider has been told
   Slot waiting_first_ = kNoSlot, waiting_last_ = kNoSlot;
   Heap<End> ends_;
-  std::vector<End> ending_;  // passes=event: due in this instant, not yet told
+  std::vector<End> ending_;         // passes=event: due in this instant, not yet told
   std::size_t ended_here_ = 0;
   EstimatedEnds estimated_ends_;
   static constexpr std::size_t kMostUnlisted = 1024;

@@ -51,7 +51,8 @@ struct Job {
   Time start, end;  // `end` is the truth: the engine's, not the policy's
   Time estimated_end;
   std::uint64_t start_order;
-  double work, rate;  // remaining work at `since`, and how fast it shrinks
+  std::uint32_t moves;  // of its end
+  double work, rate;    // remaining work at `since`, and how fast it shrinks
   Time since;
   Time used, allowance;    // how long it had run by then, and how much longer its limit lets it
   bool pieced;             // its life is told in pieces: it did not simply run from start to end

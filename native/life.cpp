@@ -161,10 +161,11 @@ void Engine::occupy(Slot slot) {
   job.since = now_, job.rate = 1;
   job.start_order = starts_++;
   job.released = false;
+  job.moves = 0;
   job.end = true_end(job);
   job.estimated_end = now_ + (job.estimate - job.used);
   ++running_count_, running_cores_ += job.cores;
-  ends_.push({job.end, job.start_order, slot});
+  ends_.push({job.end, job.start_order, slot, job.moves});
   job.listed = false;
   if (track_ends_) unlisted_.push_back({job.start_order, slot});
   if (unlisted_.size() > kMostUnlisted) estimated_ends();
@@ -201,8 +202,8 @@ void Engine::move_end(Slot slot) {
   const Time end = std::max(true_end(job), now_);
   if (end == job.end) return;  // what is in the heap is still right
   job.end = end;
-  ++moved_ends_;
-  ends_.push({job.end, job.start_order, slot});
+  ++job.moves, ++moved_ends_;
+  ends_.push({job.end, job.start_order, slot, job.moves});
   if (job.estimated_end < job.end) set_timer(std::max(job.estimated_end, now_), TimerKind::Correct, slot);
 }
 

@@ -13,6 +13,11 @@ cp -r src/schedlab build/sanitize/package/
 cp build/sanitize/_core*.so build/sanitize/package/schedlab/
 # Python itself leaks at exit, so leaks are not looked for. The runtime has to be loaded before everything else.
 export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
-LD_PRELOAD="$(c++ -print-file-name=libasan.so) $(c++ -print-file-name=libubsan.so)" SCHEDLAB_SANITIZED=1 PYTHONPATH=build/sanitize/package \
-  "$python" -m pytest -p no:cacheprovider -p no:xdist tests/unit/test_decider.py tests/unit/test_swf_parser.py tests/unit/test_swf_fuzz.py \
+LD_PRELOAD="$(c++ -print-file-name=libasan.so) $(c++ -print-file-name=libubsan.so)"
+# -S: without it the editable install would give the ordinary core, whatever the path says.
+PYTHONPATH=$PWD/build/sanitize/package:$("$python" -c "import sysconfig; print(sysconfig.get_path('purelib'))")
+export LD_PRELOAD PYTHONPATH
+"$python" -S -c "import schedlab._core as core; assert 'build/sanitize' in core.__file__, core.__file__"
+"$python" -S -m pytest -p no:cacheprovider -p no:xdist tests/unit/test_decider.py tests/unit/test_view.py tests/unit/test_power.py \
+  tests/unit/test_failures.py tests/unit/test_check_whims.py tests/unit/test_swf_parser.py tests/unit/test_swf_fuzz.py \
   tests/unit/test_swf_errors.py tests/property tests/golden

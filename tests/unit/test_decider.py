@@ -210,3 +210,19 @@ def test_two_policies_with_state_do_not_disturb_each_other() -> None:
 
     together = sl.simulate(jobs, sl.Cluster.of_cores(4), Nested()).jobs["start"].to_list()
     assert (together, inner) == (alone[0], [alone[1]])
+
+
+@pytest.mark.parametrize("passes", ["instant", "event"])
+def test_a_rate_that_is_changed_and_changed_back_ends_the_job_once(passes: Any) -> None:
+    class Hesitant(sl.Policy):
+        def decide(self, view: Any, events: Any) -> None:
+            for job in view.queue:
+                view.start(job)
+            if view.now in (10, 20):
+                for rate in (0.5, 1.0, 2.0, 1.0):
+                    view.set_rate(view.running[0], rate)
+            view.wake_at(view.now + 10)
+
+    jobs = sl.Workload.of(submit=[0, 60], runtime=[100, 10], limit=[150, 150], count=[1, 1])
+    run = sl.simulate(jobs, sl.Cluster.of_cores(4), Hesitant(), passes=passes, validate=True)
+    assert run.jobs.select("end", "state").rows() == [(100.0, "completed"), (70.0, "completed")]
