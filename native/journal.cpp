@@ -8,7 +8,7 @@ void Journal::write(const Entry &entry, const Shares &shares) {
   const auto count = static_cast<std::uint32_t>(shares.size());
   bytes_.append(reinterpret_cast<const char *>(&entry), sizeof entry);
   bytes_.append(reinterpret_cast<const char *>(&count), sizeof count);
-  bytes_.append(reinterpret_cast<const char *>(shares.data()), count * sizeof(Share));
+  if (count > 0) bytes_.append(reinterpret_cast<const char *>(shares.data()), count * sizeof(Share));
 }
 
 bool JournalReader::next(Entry &entry, Shares &shares) {
@@ -20,7 +20,7 @@ bool JournalReader::next(Entry &entry, Shares &shares) {
   at_ += sizeof entry + sizeof count;
   if (bytes_.size() - at_ < count * sizeof(Share)) throw std::invalid_argument("the journal is cut off");
   shares.resize(count);
-  std::memcpy(shares.data(), bytes_.data() + at_, count * sizeof(Share));
+  if (count > 0) std::memcpy(shares.data(), bytes_.data() + at_, count * sizeof(Share));
   at_ += count * sizeof(Share);
   return true;
 }
