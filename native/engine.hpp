@@ -175,7 +175,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::vector<Slot> gone_;  // left in this round; their slots are free when the decider has been told
   Slot waiting_first_ = kNoSlot, waiting_last_ = kNoSlot;
   Heap<End> ends_;
-  std::vector<End> ending_;         // passes=event: due in this instant, not yet told
+  std::vector<End> ending_;  // passes=event: due in this instant, not yet told
   std::size_t ended_here_ = 0;
   EstimatedEnds estimated_ends_;
   static constexpr std::size_t kMostUnlisted = 1024;
