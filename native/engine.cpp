@@ -146,8 +146,9 @@ const Engine::End *Engine::next_end() {
   return ends_.empty() ? nullptr : &ends_.top();
 }
 
-// One instant, one batch: completions, submissions, timers, then one pass.
-void Engine::whole_instant() {
+// One instant, one batch: completions, submissions, timers, then one pass. (flatten, here and on the few other paths
+// that every job takes: the compiler is too shy to inline what they call. It is worth a twentieth of a run.)
+[[gnu::flatten]] void Engine::whole_instant() {
   for (const End *end = next_end(); end && end->end <= now_; end = next_end()) {
     const Slot slot = end->slot;
     ends_.pop();

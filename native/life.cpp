@@ -143,7 +143,7 @@ void Engine::dequeue(Slot slot) {
 }
 
 // job.shares are chosen; now it runs.
-void Engine::begin(Slot slot, double priority, bool backfilled) {
+[[gnu::flatten]] void Engine::begin(Slot slot, double priority, bool backfilled) {
   Job &job = jobs_[slot];
   dequeue(slot);
   job.key = priority, job.backfilled = backfilled;

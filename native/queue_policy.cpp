@@ -39,7 +39,7 @@ void QueuePolicy::recall(View &view, std::span<const double>) {
   seen_changes_ = ~std::uint64_t{0};
 }
 
-void QueuePolicy::look_at(View &view, std::span<const Event> events) {
+[[gnu::flatten]] void QueuePolicy::look_at(View &view, std::span<const Event> events) {
   fresh_.clear();
   for (const Event &event : events) {
     if (event.kind == Event::Kind::Submitted || event.kind == Event::Kind::Requeued) {
