@@ -85,7 +85,8 @@ def run(
         typer.Option(
             "--observe",
             metavar="OBSERVER",
-            help="A class that watches the simulation: [b]mine.py:Thermometer[/b]; once for each.",
+            help="What happens around the jobs, or who looks on: [b]power(idle=60, per_core=15)[/b], "
+            "[b]failures(mtbf=2e6)[/b], your own [b]mine.py:Thermometer[/b]; once for each.",
         ),
     ] = [],  # noqa: B006
     out: Annotated[
@@ -110,9 +111,10 @@ def run(
     estimate: Annotated[
         str,
         typer.Option(
-            metavar="limit|limit*F|exact|last-two|user-mean|nearest(K)|FILE.py:NAME",
-            help="How long the scheduler believes a job will run: its requested time, F times that, its true run "
-            "time, what earlier jobs suggest, or what your own class says.",
+            metavar="ESTIMATE",
+            help="How long the scheduler believes a job will run: its requested time ([b]limit[/b], [b]limit*0.5[/b]), "
+            "its true run time ([b]exact[/b]), what earlier jobs suggest ([b]last-two[/b], [b]user-mean[/b], "
+            "[b]nearest(5)[/b]), or what your own class says ([b]mine.py:Name[/b]).",
             rich_help_panel=RULES,
         ),
     ] = "limit",
