@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import schedlab as sl
@@ -67,3 +68,18 @@ def test_learned_estimates_with_an_order_in_python() -> None:
         mine = sl.simulate(jobs, cluster, f"easy:order={EXAMPLES / 'orders.py'}:saf", estimate=estimate)
         twin = sl.simulate(jobs, cluster, "easy:order=saf", estimate=estimate)
         assert mine.jobs["start"].to_list() == twin.jobs["start"].to_list()
+
+
+@pytest.mark.parametrize("example", ["easy_in_python.py", "easy_with_a_reservation.py"])
+def test_easy_in_python_starts_twenty_thousand_jobs_when_the_native_one_does(example: str) -> None:
+    rng = np.random.default_rng(20)
+    runtime = np.clip(rng.lognormal(7, 1.7, 20_000), 1, 250_000).round()
+    count = 2 ** rng.integers(0, 6, 20_000)
+    submit = np.cumsum(rng.exponential((runtime * count).mean() / (480 * 0.8), 20_000)).round()
+    jobs = sl.Workload.of(
+        submit=submit, runtime=runtime, limit=runtime * rng.integers(1, 6, 20_000), count=count, user=count
+    )
+    cluster = sl.Cluster.uniform(120, cores=4)
+    mine, native = (sl.simulate(jobs, cluster, policy) for policy in (f"{EXAMPLES / example}:Easy", "easy"))
+    assert mine.jobs["start"].to_list() == native.jobs["start"].to_list()
+    assert native.summary["backfilled_share"] > 0.1  # it is not too easy
