@@ -98,9 +98,7 @@ class Guard {
   Amount capacity_of(const View &view, const Job &head, const Shares &shares) const {
     Amount sum = 0;
     for (const Share &share : shares) {
-      const bool eligible = std::any_of(head.shape->ranges.begin(), head.shape->ranges.end(),
-                                        [&](const auto &r) { return share.node >= r.first && share.node < r.second; });
-      if (eligible) sum += view.machine().capacity(at_shadow_, share.node, *head.shape);
+      if (head.shape->may_use(share.node)) sum += view.machine().capacity(at_shadow_, share.node, *head.shape);
     }
     return sum;
   }

@@ -1,5 +1,5 @@
-// A binary heap, smallest entry on top. std::priority_queue compares with branches that no processor can guess; a
-// simulation spends a tenth of its time there.
+// A binary heap, smallest entry on top. Its pop lets the hole sink to the bottom before the last entry rises from
+// there, which is a few per cent of a simulation quicker than std::priority_queue.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,13 @@
 
 namespace schedlab {
 
-// Entry: a strict total order by `a.before(b)`, best written without branches.
+// Entry: a strict total order by `a.before(b)`.
 template <class Entry>
 class Heap {
  public:
   bool empty() const { return entries_.empty(); }
   std::size_t size() const { return entries_.size(); }
   const Entry &top() const { return entries_.front(); }
-  const std::vector<Entry> &entries() const { return entries_; }  // in no particular order
 
   void push(const Entry &entry) {
     entries_.push_back(entry);

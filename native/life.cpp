@@ -289,11 +289,7 @@ void Engine::write_piece(Job &job, PieceEnd how) {
   pieces_->begin[row] = job.since, pieces_->end[row] = now_;
   pieces_->work[row] = job.work, pieces_->rate[row] = job.rate;
   pieces_->how[row] = static_cast<std::uint8_t>(how);
-  for (const Share &share : job.shares) {
-    const std::size_t place = pieces_->allocations.new_row();
-    pieces_->allocations.node[place] = share.node, pieces_->allocations.chunks[place] = share.chunks;
-  }
-  pieces_->allocated[row] = static_cast<std::int32_t>(pieces_->allocations.rows());
+  pieces_->allocated[row] = pieces_->allocations.add(job.shares);
 }
 
 void Engine::write_node(int node, NodeMode mode) {
@@ -325,12 +321,8 @@ void Engine::write(const Job &job, State state) {
   rows_.priority[row] = started ? job.key : job.start;
   rows_.state[row] = static_cast<std::uint8_t>(state), rows_.reason[row] = static_cast<std::uint8_t>(job.reason);
   rows_.backfilled[row] = started && job.backfilled;
-  if (started)
-    for (const Share &share : job.shares) {
-      const std::size_t place = rows_.allocations.new_row();
-      rows_.allocations.node[place] = share.node, rows_.allocations.chunks[place] = share.chunks;
-    }
-  rows_.allocated[row] = static_cast<std::int32_t>(rows_.allocations.rows());
+  static const Shares kNowhere;
+  rows_.allocated[row] = rows_.allocations.add(started ? job.shares : kNowhere);
   if (!rows_.content.workload) return;
   rows_.id[row] = job.id, rows_.count[row] = job.count, rows_.request[row] = job.request;
   rows_.user[row] = job.user, rows_.group[row] = job.group, rows_.queue[row] = job.queue;

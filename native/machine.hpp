@@ -25,6 +25,11 @@ struct Shape {
   Amount node_cores() const { return cores * (per_node_min > 1 ? per_node_min : 1); }
   Amount largest = 0;                       // how many chunks an empty machine takes
   std::vector<std::pair<int, int>> ranges;  // eligible nodes as [first, last)
+  bool may_use(int node) const {
+    for (const auto &[first, last] : ranges)
+      if (node >= first && node < last) return true;
+    return false;
+  }
 };
 
 struct Group {

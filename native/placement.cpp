@@ -114,9 +114,7 @@ bool Placement::by_free(const LiveCluster &cluster, const Shape &shape, Amount c
   const Machine &machine = cluster.machine();
   for (auto it = cluster.by_free().lower_bound({shape.cores, 0}); it != cluster.by_free().end(); ++it) {
     const int node = it->second;
-    const bool eligible = std::any_of(shape.ranges.begin(), shape.ranges.end(),
-                                      [node](const auto &range) { return node >= range.first && node < range.second; });
-    if (eligible && fill(shares, node, machine.capacity(cluster.state(), node, shape), count)) return true;
+    if (shape.may_use(node) && fill(shares, node, machine.capacity(cluster.state(), node, shape), count)) return true;
   }
   return false;
 }
@@ -145,9 +143,8 @@ bool Placement::choose(const LiveCluster &cluster, Slot slot, const Shape &shape
     return true;
   }
   for (const Share &share : offered) {
-    const bool eligible = std::any_of(shape.ranges.begin(), shape.ranges.end(),
-                                      [&](const auto &r) { return share.node >= r.first && share.node < r.second; });
-    if (eligible && fill(shares, share.node, cluster.machine().capacity(cluster.state(), share.node, shape), count))
+    if (shape.may_use(share.node) &&
+        fill(shares, share.node, cluster.machine().capacity(cluster.state(), share.node, shape), count))
       return true;
   }
   return false;

@@ -30,6 +30,14 @@ struct AllocationRows : Batch {
   AllocationRows(int number, std::size_t nodes) : Batch(number, std::max(4 * usual_capacity(number), nodes)) {
     lay_out(node, chunks);
   }
+  // Where these end.
+  std::int32_t add(const Shares &shares) {
+    for (const Share &share : shares) {
+      const std::size_t row = new_row();
+      node[row] = share.node, chunks[row] = share.chunks;
+    }
+    return static_cast<std::int32_t>(rows());
+  }
 };
 
 // What the rows of a run tell.

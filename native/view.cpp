@@ -91,9 +91,8 @@ void View::check_nodes(const Job &job, Slot slot, const Shares &shares, const ch
   for (const Share &share : shares) {
     if (share.node < 0 || share.node >= machine().nodes()) engine_->refuse(what, slot, "there is no such node");
     if (cluster().closed(share.node)) engine_->refuse(what, slot, "a node is closed (down, off or drained)");
-    const bool eligible = std::any_of(job.shape->ranges.begin(), job.shape->ranges.end(),
-                                      [&](const auto &r) { return share.node >= r.first && share.node < r.second; });
-    if (!eligible) engine_->refuse(what, slot, "a node is not in its partition or lacks a feature");
+    if (!job.shape->may_use(share.node))
+      engine_->refuse(what, slot, "a node is not in its partition or lacks a feature");
     if (share.chunks < 1 || share.chunks > machine().room(cluster().state(), share.node, *job.shape))
       engine_->refuse(what, slot, "a node has not enough free");
     chunks += share.chunks;

@@ -2,11 +2,13 @@
 
 import functools
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
+from tests.plugin_files import MINE, acme
 
 from schedlab.engine import simulate as engine
 from schedlab.engine.check import check
@@ -37,6 +39,21 @@ def traces() -> Path:
     folder = Path(os.environ.get("SCHEDLAB_TRACES") or Path(__file__).parents[2] / "shared" / "traces")
     if not folder.is_dir():
         pytest.skip(f"needs the reference traces; there is no {folder} (set SCHEDLAB_TRACES)")
+    return folder
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.py"
+    path.write_text(MINE)
+    return path
+
+
+@pytest.fixture
+def acme_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = acme(tmp_path / "site")
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.delitem(sys.modules, "acme_plugins", raising=False)
     return folder
 
 

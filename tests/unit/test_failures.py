@@ -101,6 +101,12 @@ def test_a_bad_trace_is_refused_with_all_its_mistakes(tmp_path: Path) -> None:
     assert all(part in text for part in ("line 2", "no node 'n3'", "line 3", "line 4", "until 4.0 is not after"))
 
 
+def test_a_wrong_number_of_a_group_is_named() -> None:
+    jobs = sl.Workload.of(submit=[0], runtime=[1], count=[1])
+    with pytest.raises(sl.InputError, match=r"failures: group nodes has no 'mtfb'.*\n.*mtbf"):
+        sl.simulate(jobs, TWO, "easy", observers=[Failures(groups={"nodes": {"mtfb": 3.0}})])
+
+
 @BOTH
 def test_backfilling_looks_ahead_to_maintenance(policy: str) -> None:
     """Node 2 is closed from 100 to 200. Job 2 would still be there: it waits. Job 3 fits before."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.batches import FIVE_JOBS, TWO_NODES, config, job_batch, time_batch
-from tests.plugin_files import MINE, acme, fake_distribution
+from tests.plugin_files import MINE, fake_distribution
 
 from schedlab.analysis.compare import compare
 from schedlab.engine.store import MemoryWriter
@@ -22,22 +22,6 @@ from schedlab.policy.orders import parse_order
 from schedlab.policy.placements import Placement, parse_placement
 from schedlab.policy.spec import parse_policy
 from schedlab.workload.read import read_workload
-
-
-@pytest.fixture
-def mine(tmp_path: Path) -> Path:
-    path = tmp_path / "mine.py"
-    path.write_text(MINE)
-    return path
-
-
-@pytest.fixture
-def acme_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = acme(tmp_path / "site")
-    monkeypatch.syspath_prepend(folder)
-    monkeypatch.delitem(sys.modules, "acme_plugins", raising=False)
-    return folder
-
 
 # Policies, orders, placements, estimates
 

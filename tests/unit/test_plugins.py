@@ -7,26 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.plugin_files import MINE, acme, fake_distribution
+from tests.plugin_files import MINE, fake_distribution
 
 from schedlab.model.errors import InputError
 from schedlab.model.plugins import load
 from schedlab.policy.catalogue import registered_entries
-
-
-@pytest.fixture
-def mine(tmp_path: Path) -> Path:
-    path = tmp_path / "mine.py"
-    path.write_text(MINE)
-    return path
-
-
-@pytest.fixture
-def acme_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = acme(tmp_path / "site")
-    monkeypatch.syspath_prepend(folder)
-    monkeypatch.delitem(sys.modules, "acme_plugins", raising=False)
-    return folder
 
 
 def refused(kind: str, text: str) -> InputError:

@@ -11,7 +11,8 @@ from schedlab.cli.screen import Screen, can_watch
 from schedlab.cli.snapshot import Facts, Recorder, Snapshot
 from schedlab.cli.status import Status, final_line, reading_line, status_line
 from schedlab.engine.build import chosen
-from schedlab.engine.simulate import Options, Simulated
+from schedlab.engine.options import Options
+from schedlab.engine.simulate import Simulated
 from schedlab.model.errors import InputError
 from schedlab.model.units import parse_duration
 

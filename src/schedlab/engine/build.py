@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from schedlab import _core
 from schedlab.engine.decider import Decider, Policy
 from schedlab.engine.observer import Window
+from schedlab.engine.options import Options
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.policy.estimates import Estimate, parse_estimate
 from schedlab.policy.placements import parse_placement
 from schedlab.policy.spec import Order, PolicySpec, parse_policy
-
-if TYPE_CHECKING:
-    from schedlab.engine.simulate import Options
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ or point; (kind, node) with closed or opened; or ("woken", None).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Protocol, TypeAlias, runtime_checkable
 
@@ -23,7 +24,7 @@ class Decider(Protocol):
     def decide(self, view: View, events: list[Event]) -> None: ...
 
 
-class Policy:
+class Policy(ABC):
     """What a policy of yours derives from. `placement` says where jobs go that you start without naming nodes.
 
     It may bring observers along, and it may have a method `allows(view, job, nodes)`, which every start has to pass.
@@ -33,5 +34,6 @@ class Policy:
     exclusive = False  # whether every job gets whole nodes
     observers: Sequence[object] = ()
 
+    @abstractmethod
     def decide(self, view: View, events: list[Event]) -> None:
-        raise NotImplementedError(f"{type(self).__name__} has to define decide(self, view, events)")
+        """What happened, and the view to act on it."""

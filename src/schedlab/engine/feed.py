@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from schedlab import _core
 from schedlab.engine.build import Chosen, computed_ahead
+from schedlab.engine.options import Options
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import DecisionError
 from schedlab.model.request import Request
 from schedlab.model.states import REASONS
 from schedlab.model.workload import JOB_COLUMNS, JobBatch, Workload
-
-if TYPE_CHECKING:
-    from schedlab.engine.simulate import Options
 
 
 class Feed:

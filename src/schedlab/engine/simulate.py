@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 from schedlab import _core
 from schedlab.engine.build import Chosen, chosen, native_policy, new_simulation
@@ -16,36 +16,16 @@ from schedlab.engine.decider import Decider
 from schedlab.engine.failure import explained_failure
 from schedlab.engine.feed import Feed
 from schedlab.engine.observer import Observers
+from schedlab.engine.options import Dependencies, Options, Overrun, Passes
 from schedlab.engine.store import MemoryWriter, RunWriter
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError, InvariantError, SchedlabError
 from schedlab.model.run import Run
-from schedlab.model.suggest import did_you_mean
 from schedlab.model.workload import Workload
 from schedlab.policy.spec import PolicySpec
 
-Overrun = Literal["kill", "run"]
-Passes = Literal["instant", "event"]
-Dependencies = Literal["ignore", "follow"]
 Progress = Callable[[float, int], None]  # simulated time, jobs that have left
 Watch = Callable[[_core.View], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The rules of time (docs/semantics.md)."""
-
-    estimate: str = "limit"
-    overrun: Overrun = "kill"
-    passes: Passes = "instant"
-    dependencies: Dependencies = "ignore"
-
-    def __post_init__(self) -> None:
-        for name, allowed in (("overrun", Overrun), ("passes", Passes), ("dependencies", Dependencies)):
-            value, choices = getattr(self, name), get_args(allowed)
-            if value not in choices:
-                hint = did_you_mean(str(value), choices, f"one of {', '.join(choices)}")
-                raise InputError(f"{name} cannot be {value!r}", hint=hint)
 
 
 def simulate(
@@ -107,7 +87,6 @@ class Simulated:
             decider, self._observers = self._saved.objects[:2]
             choice = replace(choice, decider=decider)
         self._choice = choice
-        self._out = out
         follow = options.dependencies == "follow"
         keep = out is None and not workload.flexible
         calendar = self._observers.calendar(cluster)

@@ -9,7 +9,8 @@ from typing import Any
 from schedlab._core import View
 from schedlab.engine.build import chosen
 from schedlab.engine.decider import Event, Policy
-from schedlab.engine.simulate import Dependencies, Options, Overrun, Passes, Simulated
+from schedlab.engine.options import Dependencies, Options, Overrun, Passes
+from schedlab.engine.simulate import Simulated
 from schedlab.model.cluster import Cluster
 from schedlab.model.run import Run
 from schedlab.model.workload import Workload

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from heapq import heappop, heappush
 from math import floor, gamma, inf
 from pathlib import Path
@@ -19,6 +19,7 @@ import numpy as np
 
 from schedlab._core import Job, View
 from schedlab.engine.observer import Nodes, Observer
+from schedlab.execution.groups import by_group
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.suggest import did_you_mean
 
@@ -110,14 +111,9 @@ class Failures(Observer):
         self._lost = 0.0
 
     def _by_model(self, view: View) -> list[Outages]:
-        names = view.cluster.group_names
-        for group in self._groups:
-            if group not in names:
-                hint = did_you_mean(group, names, f"groups: {', '.join(names)}")
-                raise InputError(f"failures: the cluster has no node group '{group}'", hint=hint)
-        by_group = [replace(self._default, **self._groups.get(name, {})) for name in names]
+        of_group = by_group("failures", self._default, self._groups, view.cluster.group_names)
         return [
-            Outages(by_group[group], np.random.default_rng([self._seed, node]))
+            Outages(of_group[group], np.random.default_rng([self._seed, node]))
             for node, group in enumerate(view.cluster.group.tolist())
         ]
 

@@ -8,12 +8,12 @@ cores, of `active` on each of its nodes; what nodes draw without jobs is charged
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 from schedlab._core import Job, View
 from schedlab.engine.observer import Nodes, Observer
+from schedlab.execution.groups import by_group
 from schedlab.model.errors import InputError
-from schedlab.model.suggest import did_you_mean
 
 JOULES_PER_KWH = 3.6e6
 
@@ -67,12 +67,8 @@ class Power(Observer):
         self.timeline: list[tuple[float, float]] = []  # (time, watts) from each change on
 
     def begin(self, view: View) -> None:
-        by_group = [self._of_group(name) for name in view.cluster.group_names]
-        for name in self._groups:
-            if name not in view.cluster.group_names:
-                hint = did_you_mean(name, view.cluster.group_names, f"groups: {', '.join(view.cluster.group_names)}")
-                raise InputError(f"power: the cluster has no node group '{name}'", hint=hint)
-        self._watts = [by_group[group] for group in view.cluster.group.tolist()]
+        of_group = by_group("power", self._default, self._groups, view.cluster.group_names)
+        self._watts = [of_group[group] for group in view.cluster.group.tolist()]
         self._nodes = [_Node() for _ in self._watts]
         self._held: dict[int, list[tuple[int, float]]] = {}  # sequence of a running job: (node, cores)
         self._begun: dict[int, list[float]] = {}  # and its nodes' `charged` when it began
@@ -81,15 +77,6 @@ class Power(Observer):
         self._since: float | None = None  # the last change; none before the first instant
         self.now = sum(watts.drawn("up", 0) for watts in self._watts)
         view.data["power"] = self.now
-
-    def _of_group(self, name: str) -> Watts:
-        try:
-            return replace(self._default, **self._groups.get(name, {}))
-        except TypeError:
-            known = [field.name for field in fields(Watts)]
-            wrong = next(key for key in self._groups[name] if key not in known)
-            hint = did_you_mean(wrong, known, f"one of {', '.join(known)}")
-            raise InputError(f"power: group {name} has no '{wrong}'", hint=hint) from None
 
     def with_job(self, job: Job, nodes: Nodes) -> float:
         """What the system would draw with this job on these nodes."""
