@@ -180,6 +180,7 @@ def test_check(results: Path) -> None:
     assert succeeds("check", results / "easy", results / "fcfs").count("feasible") == 2
 
 
+@pytest.mark.corrupts
 def test_check_objects_to_a_changed_schedule(results: Path, tmp_path: Path) -> None:
     changed = tmp_path / "changed"
     changed.mkdir()
