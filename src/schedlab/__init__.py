@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from schedlab.model.cluster import Cluster as Cluster
     from schedlab.model.cluster import NodeGroup as NodeGroup
     from schedlab.model.cluster import Partition as Partition
+    from schedlab.model.cluster import Switch as Switch
     from schedlab.model.errors import DecisionError as DecisionError
     from schedlab.model.errors import InputError as InputError
     from schedlab.model.errors import InvariantError as InvariantError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from schedlab.model.request import Request as Request
     from schedlab.model.run import Run as Run
     from schedlab.model.workload import JobBatch as JobBatch
+    from schedlab.model.workload import Phase as Phase
     from schedlab.model.workload import Shape as Shape
     from schedlab.model.workload import Workload as Workload
     from schedlab.workload.read import read_workload as read_workload
@@ -46,6 +48,7 @@ _PUBLIC = {
     "Observer": "schedlab.engine.observer",
     "Offence": "schedlab.engine.check",
     "Partition": "schedlab.model.cluster",
+    "Phase": "schedlab.model.workload",
     "Policy": "schedlab.engine.decider",
     "PolicyError": "schedlab.model.errors",
     "Request": "schedlab.model.request",
@@ -53,6 +56,7 @@ _PUBLIC = {
     "SchedlabError": "schedlab.model.errors",
     "Shape": "schedlab.model.workload",
     "Stepper": "schedlab.engine.stepper",
+    "Switch": "schedlab.model.cluster",
     "Workload": "schedlab.model.workload",
     "check": "schedlab.engine.check",
     "read_cluster": "schedlab.cluster.read",

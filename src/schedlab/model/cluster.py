@@ -20,6 +20,9 @@ class NodeGroup:
     width: int = 0  # digits of the number; 0: no padding
     sockets: int = 1
     features: frozenset[str] = frozenset()
+    speed: float = 0.0  # floating-point operations a second and core; 0: not known
+    weight: int = 1  # as Slurm has it: nodes of small weight are taken first
+    properties: dict[str, str] = field(default_factory=dict)  # what else its file says of the nodes
 
     def node_names(self) -> list[str]:
         return [f"{self.prefix}{number:0{self.width}d}" for number in range(self.first, self.first + self.count)]
@@ -35,13 +38,24 @@ class Partition:
 
 
 @dataclass(frozen=True, slots=True)
+class Switch:
+    """A switch of the network's tree: the nodes at its ports (a node set, `n[001-016]`), and the switches below it."""
+
+    name: str
+    nodes: str = ""
+    switches: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Cluster:
-    """Node groups in cluster order (the order that first-fit walks), and partitions."""
+    """Node groups in cluster order (the order that first-fit walks), partitions, and the tree of switches."""
 
     groups: tuple[NodeGroup, ...]
     partitions: tuple[Partition, ...] = ()
     pool: bool = False  # nodes do not matter: one node holds everything, results list no nodes
     name: str = field(default="cluster")
+    switches: tuple[Switch, ...] = ()
+    notes: tuple[str, ...] = field(default=(), compare=False)  # what its file says and is not in here
 
     @classmethod
     def uniform(cls, nodes: int, cores: int = 1, **resources: int) -> Cluster:
@@ -81,27 +95,42 @@ class Cluster:
         return [name for group in self.groups for name in group.node_names()]
 
     def to_dict(self) -> dict[str, Any]:
-        return {
+        """JSON-ready; what most clusters do not have is left out where it is not there."""
+        found: dict[str, Any] = {
             "name": self.name,
             "pool": self.pool,
-            "groups": [
-                {
-                    "name": g.name,
-                    "count": g.count,
-                    "resources": dict(g.resources),
-                    "prefix": g.prefix,
-                    "first": g.first,
-                    "width": g.width,
-                    "sockets": g.sockets,
-                    "features": sorted(g.features),
-                }
-                for g in self.groups
-            ],
+            "groups": [_group_dict(group) for group in self.groups],
             "partitions": [{"name": p.name, "groups": list(p.groups), "default": p.default} for p in self.partitions],
         }
+        if self.switches:
+            found["switches"] = [
+                {"name": s.name, "nodes": s.nodes, "switches": list(s.switches)} for s in self.switches
+            ]
+        return found
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Cluster:
         groups = tuple(NodeGroup(**{**g, "features": frozenset(g["features"])}) for g in data["groups"])
         partitions = tuple(Partition(p["name"], tuple(p["groups"]), p["default"]) for p in data["partitions"])
-        return cls(groups, partitions, data["pool"], data["name"])
+        switches = tuple(Switch(s["name"], s["nodes"], tuple(s["switches"])) for s in data.get("switches", ()))
+        return cls(groups, partitions, data["pool"], data["name"], switches)
+
+
+def _group_dict(group: NodeGroup) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "name": group.name,
+        "count": group.count,
+        "resources": dict(group.resources),
+        "prefix": group.prefix,
+        "first": group.first,
+        "width": group.width,
+        "sockets": group.sockets,
+        "features": sorted(group.features),
+    }
+    if group.speed:
+        found["speed"] = group.speed
+    if group.weight != 1:
+        found["weight"] = group.weight
+    if group.properties:
+        found["properties"] = dict(group.properties)
+    return found

@@ -166,11 +166,25 @@ class ReadReport:
     bad_rows: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A stretch of a workload with a purpose of its own (fill, stabilisation, experiment, drain), by submit time."""
+
+    name: str
+    begin: float
+    end: float
+
+
+# Columns whose numbers may have names (`Workload.labels`).
+LABELLED = ("user", "group", "queue", "partition", "executable")
+
+
 @dataclass
 class Workload:
     """Jobs sorted by submit time, ties by job number. `batches()` may be called again for another run over them.
 
-    `requests` and `report` are complete once a pass over the batches is.
+    `requests`, `labels` and `report` are complete once a pass over the batches is. Numbers in the columns of `LABELLED`
+    are places in `labels`, where the file has names: Slurm's accounts are groups, its QOS are queues.
     """
 
     name: str
@@ -181,12 +195,21 @@ class Workload:
     report: ReadReport = field(default_factory=ReadReport)
     content_hash: str = ""  # sha256 of the file it came from
     flexible: bool = False  # whether some of its jobs may have several shapes
+    labels: dict[str, list[str]] = field(default_factory=dict)  # column -> names of its numbers
+    phases: tuple[Phase, ...] = ()
 
     def batches(self) -> Iterator[JobBatch]:
         return self.source()
 
     @classmethod
-    def of(cls, *, name: str = "jobs", requests: list[Request] | None = None, **columns: Any) -> Workload:
+    def of(
+        cls,
+        *,
+        name: str = "jobs",
+        requests: list[Request] | None = None,
+        labels: dict[str, list[str]] | None = None,
+        **columns: Any,
+    ) -> Workload:
         """A workload from columns in memory; sorted by submit time here.
 
         `shapes` has for each job a list of other `Shape`s that it may have; `malleable` and `interval` say of each
@@ -201,7 +224,12 @@ class Workload:
         ordered = batch.take(order)
         report = ReadReport(records=len(batch), kept=len(batch))
         return cls(
-            name, lambda: iter((ordered,)), requests or [SINGLE_CORE], report=report, flexible=shapes is not None
+            name,
+            lambda: iter((ordered,)),
+            requests or [SINGLE_CORE],
+            report=report,
+            flexible=shapes is not None,
+            labels=labels or {},
         )
 
     @cached_property
