@@ -9,7 +9,7 @@ from tests.swf_files import log, row
 
 from schedlab.model.errors import InputError
 from schedlab.workload.read import read_workload
-from schedlab.workload.swf import SwfOptions
+from schedlab.workload.options import ReadOptions
 
 
 def failure(path, **options) -> InputError:
@@ -209,5 +209,5 @@ def test_nothing_usable(tmp_path):
 )
 def test_options(options, message, hint):
     with pytest.raises(InputError) as caught:
-        SwfOptions(**options)
+        ReadOptions(**options)
     assert (caught.value.message, caught.value.hint) == (message, hint)

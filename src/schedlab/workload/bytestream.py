@@ -104,6 +104,15 @@ class ByteStream:
         )
 
 
+def first_text(path: Path, length: int = 4096) -> str:
+    """The beginning of a text file, decompressed; empty for a file that is not text or cannot be read."""
+    try:
+        piece = next(iter(ByteStream(path)), b"")[:length]
+    except InputError:
+        return ""
+    return "" if b"\0" in piece else piece.decode(errors="replace").removeprefix("\ufeff")
+
+
 class _Raw(io.RawIOBase):
     """The file's own bytes on their way to a decompressor: hashed and counted."""
 

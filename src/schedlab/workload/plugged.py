@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -20,9 +19,9 @@ OURS = (".swf", ".csv")  # and these compressed: no package is asked about them
 _COMPRESSED = (".gz", ".zst")
 
 
-def reader_for(path: str | os.PathLike[str]) -> Plugin | None:
+def plugged_reader(path: Path) -> Plugin | None:
     """The registered reader that declares the ending of this name (`extensions = (".xyz",)`), if there is one."""
-    name = Path(path).name.casefold()
+    name = path.name.casefold()
     plain = name
     for ending in _COMPRESSED:
         plain = plain.removesuffix(ending)
@@ -41,14 +40,13 @@ def reader_for(path: str | os.PathLike[str]) -> Plugin | None:
     return found[0] if found else None
 
 
-def read_with(reader: Reader, path: str | os.PathLike[str]) -> Workload:
+def read_with(reader: Reader, log: Path) -> Workload:
     """What the reader makes of the file; with the file's hash, if the reader has not noted one."""
     from schedlab.model.plugins import Plugin, load
 
     plugin = load("reader", reader) if isinstance(reader, str) else reader
-    log = Path(path)
     if not log.exists():
-        raise InputError("no such file", where=str(path), hint="check the path")
+        raise InputError("no such file", where=str(log), hint="check the path")
     if isinstance(plugin, Plugin):
         with plugin.blamed():
             workload = plugin.make()(log)

@@ -7,14 +7,15 @@ been written by start or end time, as the output of simulators is. In the archiv
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.model.errors import InputError
-from schedlab.workload.swf import Columns
+from schedlab.workload.options import WINDOW
 
-WINDOW = 200_000  # jobs; longer than any log here is out of order, and about 25 MB
+Columns = dict[str, NDArray[Any]]  # of equal length, by name
 
 
 class OutOfOrderError(InputError):

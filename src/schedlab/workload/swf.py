@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,54 +12,20 @@ from numpy.typing import NDArray
 
 from schedlab import _core
 from schedlab.model.errors import InputError
-from schedlab.model.suggest import did_you_mean
-from schedlab.model.workload import ReadReport
-from schedlab.workload.bytestream import ByteStream, Progress
-from schedlab.workload.header import parse_header
+from schedlab.model.request import Request
+from schedlab.model.workload import ReadReport, Workload
+from schedlab.workload.bytestream import ByteStream
+from schedlab.workload.header import origin, parse_header
+from schedlab.workload.options import ReadOptions
+from schedlab.workload.stream import Columns, Known, ReadAgain, stream
 
-CLEANINGS = {
-    "pwa": "drop what did not run: run time, processors or submit time unknown or 0 (the archive's advice)",
-    "strict": "the filter of Gaussier et al., SC'15: also drop jobs without a requested time or larger than the "
-    "machine, and cut run times to the requested time",
-    "none": "keep every record that has a submit time and processors, cancelled jobs too",
-}
 CHUNK = 1 << 16  # jobs
 
-# Job columns by name (those of JobBatch but `request`), `memory` in bytes, and `names` where ids are names.
-Columns = dict[str, NDArray[Any]]
 
-
-@dataclass(frozen=True, slots=True)
-class SwfOptions:
-    """How to read: what to drop, and what to put in the place of what is missing."""
-
-    clean: str = "pwa"
-    procs: str = "requested"  # or "allocated": which of the two counts first
-    missing_limit: str | float = "runtime"  # or seconds: the limit of a job without a requested time
-    bad_rows: str = "fail"  # or "drop"
-    max_procs: int = 0  # machine size for clean="strict"; 0: do not check
-
-    def __post_init__(self) -> None:
-        _one_of("clean", self.clean, tuple(CLEANINGS))
-        _one_of("procs", self.procs, ("requested", "allocated"))
-        _one_of("bad_rows", self.bad_rows, ("fail", "drop"))
-        limit = self.missing_limit
-        if limit != "runtime" and not (isinstance(limit, int | float) and math.isfinite(limit) and limit > 0):
-            raise InputError(f"missing_limit cannot be {limit!r}", hint='"runtime", or a number of seconds above 0')
-        if self.max_procs < 0:
-            raise InputError(
-                f"max_procs cannot be {self.max_procs}", hint="the processors of the machine; 0: do not check"
-            )
-
-    def parser(self, *, named: bool) -> _core.SwfParser:
-        return _core.SwfParser(
-            clean=self.clean,
-            procs=self.procs,
-            missing_limit=-1.0 if isinstance(self.missing_limit, str) else float(self.missing_limit),
-            drop_bad_rows=self.bad_rows == "drop",
-            max_procs=self.max_procs,
-            named=named,
-        )
+def read_swf(path: Path, options: ReadOptions) -> Workload:
+    """The jobs of a log in the Standard Workload Format."""
+    log = SwfLog(path, options)
+    return stream(path, log.scan, options, log.known, origin=origin)
 
 
 @dataclass
@@ -71,20 +36,34 @@ class SwfReport(ReadReport):
     out_of_order: int = 0
 
 
-class NamedIdsError(Exception):
-    """A job id is a name although those before were numbers: read the file again with `named=True`."""
+class SwfLog:
+    """What all passes over a file share."""
+
+    def __init__(self, path: Path, options: ReadOptions) -> None:
+        self.path, self.options = path, options
+        self.known = Known()
+        self.named = False  # whether job ids are names
+
+    def scan(self) -> SwfScan:
+        return SwfScan(self)
 
 
-class SwfReader:
+class SwfScan:
     """One pass over a file: chunks of jobs in its order. What else there is to know is complete when the pass is."""
 
-    def __init__(
-        self, path: Path, options: SwfOptions, *, named: bool = False, progress: Progress | None = None
-    ) -> None:
-        self.path = path
-        self.named = named
-        self._bytes = ByteStream(path, progress)
-        self._parser = options.parser(named=named)
+    def __init__(self, log: SwfLog) -> None:
+        options = log.options
+        self.path = log.path
+        self._log = log
+        self._bytes = ByteStream(log.path, options.progress)
+        self._parser = _core.SwfParser(
+            clean=options.clean,
+            procs=options.procs,
+            missing_limit=-1.0 if isinstance(options.missing_limit, str) else float(options.missing_limit),
+            drop_bad_rows=options.bad_rows == "drop",
+            max_procs=options.max_procs,
+            named=log.named,
+        )
 
     def __iter__(self) -> Iterator[Columns]:
         parser = self._parser
@@ -124,16 +103,30 @@ class SwfReader:
         )
 
     def _take(self) -> Columns:
-        self.named = self._parser.named
+        self._log.named = self._parser.named
         columns: dict[str, Any] = self._parser.take()
-        if self.named:
+        if self._log.named:
             columns["names"] = np.array(columns["names"], dtype=object)
+        columns["request"] = self._requests(columns.pop("memory"))
         return columns
+
+    def _requests(self, memory: NDArray[np.int64]) -> NDArray[np.int32]:
+        """The requests of jobs that ask for so many bytes a processor."""
+        if not self._log.options.memory:
+            return np.zeros(len(memory), np.int32)
+        different, first, inverse = np.unique(memory, return_index=True, return_inverse=True)
+        places = np.zeros(len(different), np.int32)
+        for which in np.argsort(first):
+            amount = int(different[which])
+            if amount:
+                places[which] = self._log.known.request(Request({"cores": 1, "memory": amount}))
+        return places[inverse]
 
     def _stopped(self) -> Exception:
         failure = self._parser.failure
-        if failure is None:
-            return NamedIdsError()
+        if failure is None:  # a job id is a name although those before were numbers
+            self._log.named = True
+            return ReadAgain()
         line, problem = failure
         hint = 'correct the line, or leave such records out: --bad-rows drop (bad_rows="drop")'
         if self._parser.records == 1:
@@ -142,9 +135,3 @@ class SwfReader:
                 "by blanks, below header lines that begin with a semicolon"
             )
         return InputError(problem, where=f"{self.path}, line {line}", hint=hint)
-
-
-def _one_of(option: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        hint = did_you_mean(str(value), known, f"one of {', '.join(known)}")
-        raise InputError(f"{option} cannot be {value!r}", hint=hint)
