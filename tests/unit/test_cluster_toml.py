@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from schedlab.cluster.toml import parse_cluster
-from schedlab.cluster.toml_lines import TomlLines
 from schedlab.model.cluster import Partition
 from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.toml_lines import TomlLines
 
 
 def test_names_of_nodes() -> None:

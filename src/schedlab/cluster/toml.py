@@ -13,12 +13,12 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from schedlab.cluster.toml_checks import Mistakes, check_groups, check_partitions
-from schedlab.cluster.toml_lines import TomlLines
+from schedlab.cluster.toml_checks import check_groups, check_partitions
 from schedlab.model.cluster import Cluster, NodeGroup, Partition
 from schedlab.model.errors import InputError
 from schedlab.model.nodeset import MOST_NODES
 from schedlab.model.suggest import did_you_mean
+from schedlab.model.toml_lines import Mistakes, TomlLines
 from schedlab.model.units import LARGEST_AMOUNT, parse_bytes
 
 

@@ -4,28 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from schedlab.cluster.toml_lines import TomlLines
 from schedlab.model.cluster import NodeGroup, Partition
-from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.nodeset import MOST_NODES
 from schedlab.model.suggest import did_you_mean
+from schedlab.model.toml_lines import Mistakes
 from schedlab.model.units import LARGEST_AMOUNT
-
-
-class Mistakes:
-    """Collects the mistakes of one file, to raise them together in the order of the file."""
-
-    def __init__(self, file: str, lines: TomlLines) -> None:
-        self.file, self.lines = file, lines
-        self._found: list[tuple[int, InputError]] = []
-
-    def add(self, path: Sequence[str | int], message: str, hint: str = "") -> None:
-        line = self.lines.line(path)
-        self._found.append((line, InputError(message, where=f"{self.file}:{line}", hint=hint)))
-
-    def raise_all(self) -> None:
-        if self._found:
-            raise InputErrors([error for _, error in sorted(self._found, key=lambda found: found[0])])
 
 
 def check_groups(groups: Sequence[NodeGroup | None], mistakes: Mistakes) -> None:

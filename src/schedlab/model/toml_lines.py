@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from schedlab.model.errors import InputError, InputErrors
+
 Path = tuple[str | int, ...]
 
 _BARE_OR_QUOTED = r"""[A-Za-z0-9_-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*'"""
@@ -80,3 +82,19 @@ def _end_of_statement(text: str, position: int) -> int:
         elif found == "\n" and depth <= 0:
             return piece.end()
     return len(text)
+
+
+class Mistakes:
+    """Collects the mistakes of one file, to raise them together in the order of the file."""
+
+    def __init__(self, file: str, lines: TomlLines) -> None:
+        self.file, self.lines = file, lines
+        self._found: list[tuple[int, InputError]] = []
+
+    def add(self, path: Sequence[str | int], message: str, hint: str = "") -> None:
+        line = self.lines.line(path)
+        self._found.append((line, InputError(message, where=f"{self.file}:{line}", hint=hint)))
+
+    def raise_all(self) -> None:
+        if self._found:
+            raise InputErrors([error for _, error in sorted(self._found, key=lambda found: found[0])])
