@@ -103,7 +103,7 @@ def test_refused_shorthand(text: str, message: str, hint: str) -> None:
 
 def test_refused_files(tmp_path: Path) -> None:
     (tmp_path / "machine.toml").write_text(MIXED)
-    (tmp_path / "slurm.conf").write_text("NodeName=n1")
+    (tmp_path / "notes.txt").write_text("NodeName=n1")
     (tmp_path / "latin.toml").write_bytes(b'# one\nname = "\xe9"\n')
 
     def refuse(path: str, message: str, hint: str) -> None:
@@ -119,7 +119,7 @@ def test_refused_files(tmp_path: Path) -> None:
     refuse("a\0b.toml", "there is no such file", "120x2")
     refuse("n" * 300 + ".toml", "there is no such file", "120x2")
     refuse(".", "this is a directory", f"did you mean '{tmp_path}/latin.toml'?")
-    refuse("slurm.conf", "a '.conf' file is not a cluster description; expected .toml", "120x2")
+    refuse("notes.txt", "is not a description of a cluster that is known here", "toml: schedlab's own")
     refuse("latin.toml", "latin.toml:2: this is not UTF-8 text", "save the file as UTF-8")
 
 

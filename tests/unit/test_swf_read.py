@@ -111,7 +111,7 @@ def test_batches_again(tmp_path):
 
 def test_streaming_is_the_same_as_in_memory(tmp_path, monkeypatch):
     monkeypatch.setattr("schedlab.workload.swf.CHUNK", 50)
-    monkeypatch.setattr("schedlab.workload.bytestream.PIECE", 1000)
+    monkeypatch.setattr("schedlab.files.bytestream.PIECE", 1000)
     shuffle = random.Random(3)
     numbers = list(range(1, 3000))
     for start in range(0, len(numbers), 40):  # locally out of order, and many ties
@@ -134,7 +134,7 @@ def test_streaming_is_the_same_as_in_memory(tmp_path, monkeypatch):
 
 def test_a_log_too_disordered_for_the_window_is_kept_in_memory(tmp_path, monkeypatch):
     monkeypatch.setattr("schedlab.workload.swf.CHUNK", 50)
-    monkeypatch.setattr("schedlab.workload.bytestream.PIECE", 1000)
+    monkeypatch.setattr("schedlab.files.bytestream.PIECE", 1000)
     submits = [*range(1000, 2000), 5]
     path = log(tmp_path / "a.swf", *(row(job=n, submit=t) for n, t in enumerate(submits)))
     workload = read_workload(path, in_memory=False, window=100)
@@ -144,7 +144,7 @@ def test_a_log_too_disordered_for_the_window_is_kept_in_memory(tmp_path, monkeyp
 
 def test_a_log_in_order_streams_without_waiting(tmp_path, monkeypatch):
     monkeypatch.setattr("schedlab.workload.swf.CHUNK", 50)
-    monkeypatch.setattr("schedlab.workload.bytestream.PIECE", 1000)
+    monkeypatch.setattr("schedlab.files.bytestream.PIECE", 1000)
     path = log(tmp_path / "a.swf", *(row(job=n, submit=n) for n in range(1000)))
     first = next(read_workload(path, in_memory=False, window=200).batches())
     assert len(first) < 100

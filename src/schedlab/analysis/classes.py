@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.analysis.metrics import TAU
-from schedlab.analysis.trim import Trim
+from schedlab.analysis.trim import Selection
 from schedlab.model.errors import InputError
 from schedlab.model.run import Tables
 from schedlab.model.suggest import did_you_mean
@@ -17,7 +18,7 @@ from schedlab.model.suggest import did_you_mean
 if TYPE_CHECKING:
     import polars as pl
 
-Class = Literal["size", "runtime", "user", "queue"]
+Class = Literal["size", "runtime", "user", "group", "queue", "partition"]
 CLASSES: tuple[str, ...] = get_args(Class)
 
 # Each class reaches up to, and includes, its size in cores.
@@ -29,10 +30,18 @@ RUNTIMES = (60, 600, 3600, 4 * 3600, 12 * 3600, 24 * 3600)
 RUNTIME_NAMES = ("under 1 min", "1-10 min", "10-60 min", "1-4 h", "4-12 h", "12-24 h", "24 h and more")
 
 
-def by_class(tables: Tables, by: str, *, tau: float = TAU, trim: Trim | None = None) -> pl.DataFrame:
+def by_class(
+    tables: Tables,
+    by: str,
+    *,
+    tau: float = TAU,
+    trim: Selection | None = None,
+    labels: Mapping[str, Sequence[str]] | None = None,
+) -> pl.DataFrame:
     """One row per class that has jobs which started: their number, core-hours, waits (s) and bounded slowdowns.
 
-    Sizes and runtimes in increasing order; users and queues (unknown is null) by core-hours, most first.
+    Sizes and runtimes in increasing order; users, groups, queues and partitions (unknown is null) by core-hours, most
+    first, under the names that `labels` has for them.
     """
     import polars as pl
 
@@ -74,6 +83,8 @@ def by_class(tables: Tables, by: str, *, tau: float = TAU, trim: Trim | None = N
         names = SIZE_NAMES if by == "size" else RUNTIME_NAMES
         return found.sort("class").with_columns(pl.col("class").replace_strict(dict(enumerate(names))))
     known = pl.when(pl.col("class") >= 0).then(pl.col("class")).alias("class")
+    if labels and by in labels:
+        known = known.replace_strict(dict(enumerate(labels[by])), return_dtype=pl.String)
     return found.sort(["core_hours", "class"], descending=[True, False]).with_columns(known)
 
 

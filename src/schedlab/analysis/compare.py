@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from schedlab.analysis.measure import measure
 from schedlab.analysis.metrics import summarise
-from schedlab.analysis.trim import Trim
+from schedlab.analysis.trim import Selection
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 
@@ -83,7 +83,7 @@ class Comparison:
 
 
 def compare(
-    runs: Sequence[Run], *, tau: float | None = None, trim: Trim | None = None, metrics: Sequence[Plugin] = ()
+    runs: Sequence[Run], *, tau: float | None = None, trim: Selection | None = None, metrics: Sequence[Plugin] = ()
 ) -> Comparison:
     """The summaries of `runs`, computed anew if another tau or trimming is asked for, and `metrics` of the whole runs.
 
@@ -107,12 +107,17 @@ def observed(rows: Sequence[Row]) -> tuple[Metric, ...]:
     return tuple(Metric(f"observed.{name}", name.replace("_", " "), "number", None) for name in names)
 
 
-def summary_of(run: Run, *, tau: float | None = None, trim: Trim | None = None) -> dict[str, Any]:
+def summary_of(run: Run, *, tau: float | None = None, trim: Selection | None = None) -> dict[str, Any]:
     """The run's own summary, or one computed for another tau or trimming."""
     summary = run.summary
     if trim is None and tau in (None, summary["tau"]):
         return summary
-    anew = summarise(run.tables, run.cluster.cores, tau=summary["tau"] if tau is None else tau, trim=trim)
+    anew = summarise(
+        run.tables,
+        run.cluster.cores,
+        tau=summary["tau"] if tau is None else tau,
+        trim=None if trim is None else trim.of(run),
+    )
     return anew | ({"observed": summary["observed"]} if "observed" in summary else {})
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.analysis.distribution import distribution
-from schedlab.analysis.trim import Trim
+from schedlab.analysis.trim import Selection
 from schedlab.model.run import Tables
 from schedlab.model.states import REASONS, STATES
 
@@ -21,7 +21,7 @@ TAU = 10.0  # seconds; shorter jobs count as this long in the bounded slowdown
 Floats = NDArray[np.float64]
 
 
-def summarise(tables: Tables, cores: int, *, tau: float = TAU, trim: Trim | None = None) -> dict[str, Any]:
+def summarise(tables: Tables, cores: int, *, tau: float = TAU, trim: Selection | None = None) -> dict[str, Any]:
     """All metrics of a run on a machine of `cores`. Times in seconds, shares between 0 and 1, None where undefined."""
     state, reason = tables.column("state"), tables.column("reason")
     started = ~np.isnan(tables.column("start"))
@@ -40,7 +40,7 @@ def summarise(tables: Tables, cores: int, *, tau: float = TAU, trim: Trim | None
         },
         "reasons": {word: count for word, count in _counts(reason, REASONS).items() if word and count},
         "tau": tau,
-        "trim": None if trim is None else {"warm_up": trim.warm_up, "cool_down": trim.cool_down, "by": trim.by},
+        "trim": None if trim is None else trim.to_dict(),
         "makespan": span.last_end - span.begin,
         **_machine(tables, cores, span),
         "throughput_per_hour": _throughput(tables, started, span),
@@ -62,14 +62,14 @@ class _Span:
         return self.end - self.begin
 
 
-def _span(tables: Tables, chosen: NDArray[np.bool_], trim: Trim | None) -> _Span:
+def _span(tables: Tables, chosen: NDArray[np.bool_], trim: Selection | None) -> _Span:
     if not chosen.any():
         return _Span(0.0, 0.0, 0.0)
     submit = tables.column("submit")
     begin = float(submit.min(where=chosen, initial=np.inf))
     last_submit = float(submit.max(where=chosen, initial=-np.inf))
     last_end = float(tables.column("end").max(where=chosen, initial=-np.inf))
-    return _Span(begin, last_submit if trim and trim.cool_down else last_end, last_end)
+    return _Span(begin, last_submit if trim and trim.ends_early else last_end, last_end)
 
 
 def _job_metrics(tables: Tables, chosen: NDArray[np.bool_], tau: float) -> dict[str, Any]:

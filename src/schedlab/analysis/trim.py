@@ -1,15 +1,16 @@
-"""Warm-up and cool-down: leaving out the jobs at both ends of a log, when the machine is not yet or no longer busy."""
+"""Which jobs count: without warm-up and cool-down, when the machine is not busy, or those of one phase only."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.model.errors import InputError
-from schedlab.model.run import Tables
+from schedlab.model.run import Run, Tables
+from schedlab.model.suggest import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,17 @@ class Trim:
             raise InputError(f"'{text}' is not a share to leave out", hint="write 10% or 5%,10%") from None
         return cls(warm_up, cool_down, by)
 
+    @property
+    def ends_early(self) -> bool:
+        """Whether the time after the last submission does not count either."""
+        return self.cool_down > 0
+
+    def of(self, run: Run) -> Trim:
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"warm_up": self.warm_up, "cool_down": self.cool_down, "by": self.by}
+
     def keeps(self, tables: Tables) -> NDArray[np.bool_]:
         """Which jobs stay, for each row of the table."""
         if self.by == "jobs":
@@ -49,3 +61,34 @@ class Trim:
         begin, end = submit.min(), submit.max()
         span = end - begin
         return np.asarray((submit >= begin + self.warm_up * span) & (submit <= end - self.cool_down * span))
+
+
+@dataclass(frozen=True, slots=True)
+class InPhase:
+    """The jobs that were submitted in one phase of the workload (fill, stabilisation, experiment, drain)."""
+
+    name: str
+    begin: float = 0.0
+    end: float = 0.0
+    ends_early = True
+
+    def __str__(self) -> str:
+        return f"all but the phase {self.name}"
+
+    def of(self, run: Run) -> InPhase:
+        """With the times that the phase has in this run."""
+        phases = {phase["name"]: phase for phase in run.workload.get("phases", ())}
+        if self.name not in phases:
+            hint = did_you_mean(self.name, list(phases), f"its phases: {', '.join(phases) or 'none'}")
+            raise InputError(f"the workload has no phase '{self.name}'", where=str(run.path or run), hint=hint)
+        return InPhase(self.name, phases[self.name]["begin"], phases[self.name]["end"])
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"phase": self.name, "begin": self.begin, "end": self.end}
+
+    def keeps(self, tables: Tables) -> NDArray[np.bool_]:
+        submit = tables.column("submit")
+        return np.asarray((submit >= self.begin) & (submit < self.end))
+
+
+Selection: TypeAlias = Trim | InPhase

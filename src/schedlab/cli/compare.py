@@ -13,7 +13,7 @@ from schedlab.cli.options import Json, Tau
 
 if TYPE_CHECKING:
     from schedlab.analysis.compare import Comparison
-    from schedlab.analysis.trim import Trim
+    from schedlab.analysis.trim import Selection
     from schedlab.model.run import Run
 
 MOST_CLASSES = 15  # of users and queues there can be thousands
@@ -23,7 +23,9 @@ class By(StrEnum):
     size = "size"
     runtime = "runtime"
     user = "user"
+    group = "group"
     queue = "queue"
+    in_partition = "partition"  # `partition` is a method of every text
 
 
 class TrimBy(StrEnum):
@@ -36,7 +38,11 @@ def compare(
         list[Path], typer.Argument(metavar="RUN", help="Run folders, or folders that hold runs.", show_default=False)
     ],
     by: Annotated[
-        By | None, typer.Option(help="Also compare class by class: by size in cores, run time, user or queue.")
+        By | None,
+        typer.Option(
+            help="Also compare class by class: by size in cores, run time, user, group (account), queue (QOS) or "
+            "partition."
+        ),
     ] = None,
     trim: Annotated[
         str | None,
@@ -48,6 +54,13 @@ def compare(
     trim_by: Annotated[
         TrimBy, typer.Option(help="Whether --trim is a share of the jobs or of the time of submissions.")
     ] = TrimBy.jobs,
+    phase: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PHASE",
+            help="Only the jobs submitted in one phase of a generated workload, such as [b]experiment[/b].",
+        ),
+    ] = None,
     metric: Annotated[
         list[str],
         typer.Option(
@@ -67,16 +80,21 @@ def compare(
     [b]schedlab compare results --by size --trim 10%[/b]
     """
     from schedlab.analysis.compare import compare as compare_runs
-    from schedlab.analysis.trim import Trim
+    from schedlab.analysis.trim import InPhase, Trim
     from schedlab.cli.output import console, print_json, say
     from schedlab.cli.table import comparison_table, footnote
+    from schedlab.model.errors import InputError
     from schedlab.model.plugins import load
 
-    share = None if trim is None else Trim.parse(trim, trim_by.value)
+    if phase is not None and trim is not None:
+        raise InputError("--phase and --trim both say what to leave out", hint="give one of them")
+    chosen: Selection | None = None if phase is None else InPhase(phase)
+    if trim is not None:
+        chosen = Trim.parse(trim, trim_by.value)
     metrics = [load("metric", text) for text in metric]
     found = open_runs(runs)
-    comparison = compare_runs(found, tau=tau, trim=share, metrics=metrics)
-    classes = None if by is None else _classes(found, by, tau, share)
+    comparison = compare_runs(found, tau=tau, trim=chosen, metrics=metrics)
+    classes = None if by is None else _classes(found, by, tau, chosen)
     if as_json:
         print_json(_document(found, comparison, classes))
         return
@@ -112,10 +130,19 @@ def open_runs(paths: Sequence[Path]) -> list[Run]:
     return runs
 
 
-def _classes(runs: Sequence[Run], by: str, tau: float | None, trim: Trim | None) -> list[Any]:
+def _classes(runs: Sequence[Run], by: str, tau: float | None, trim: Selection | None) -> list[Any]:
     from schedlab.analysis.classes import by_class
 
-    return [by_class(run.tables, by, tau=run.summary["tau"] if tau is None else tau, trim=trim) for run in runs]
+    return [
+        by_class(
+            run.tables,
+            by,
+            tau=run.summary["tau"] if tau is None else tau,
+            trim=None if trim is None else trim.of(run),
+            labels=run.workload.get("labels"),
+        )
+        for run in runs
+    ]
 
 
 def _print_classes(by: str, comparison: Comparison, classes: Sequence[Any]) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from schedlab.cli.options import ForceFile
+
 if TYPE_CHECKING:
     from schedlab.model.run import Run
 
@@ -17,20 +19,18 @@ def export(
         Path,
         typer.Argument(metavar="OUT.swf", help="The log to write; .gz or .zst compresses it.", show_default=False),
     ],
-    force: Annotated[bool, typer.Option("--force", "-f", metavar="", help="Replace the file if there is one.")] = False,
+    force: ForceFile = False,
 ) -> None:
     """Write a simulated schedule as a log in the Standard Workload Format, as other tools read it.
 
     [b]schedlab export results/easy easy.swf.gz[/b]
     """
-    from schedlab.cli.output import say
+    from schedlab.cli.output import check_new_file, say
     from schedlab.engine.store import read_run
-    from schedlab.model.errors import InputError
     from schedlab.workload.write_swf import write_swf
 
     found = read_run(run)
-    if out.exists() and not out.is_dir() and not force:
-        raise InputError("is already there", where=str(out), hint="choose another name, or replace it with --force")
+    check_new_file(out, force)
     write_swf(out, found.jobs, swf_header(found), requests=found.requests)
     say(f"{len(found.jobs):,} jobs in {out}")
 

@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from schedlab.cli.options import BadRows, Clean, Cleaning, Json, Log, MissingLimit, OnBadRows, Processors, Procs, Reader
+from schedlab.cli.options import (
+    BadRows,
+    Clean,
+    Cleaning,
+    ForceFile,
+    Json,
+    Log,
+    MissingLimit,
+    OnBadRows,
+    Processors,
+    Procs,
+    Reader,
+    reading_options,
+)
+from schedlab.cli.output import print_sections
+
+if TYPE_CHECKING:
+    from schedlab.model.cluster import Cluster
 
 
 def inspect(
@@ -20,6 +38,21 @@ def inspect(
             help="The machine, for its offered load; the log's header says it otherwise.",
         ),
     ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against",
+            metavar="LOG",
+            help="Compare with this log: distances between distributions, correlations, cycles, load.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="With --against: a page (.html) or a figure (.png, .pdf, .svg)."
+        ),
+    ] = None,
+    force: ForceFile = False,
     clean: Clean = Cleaning.pwa,
     procs: Procs = Processors.requested,
     missing_limit: MissingLimit = "runtime",
@@ -29,30 +62,70 @@ def inspect(
 ) -> None:
     """Show what is in a log: jobs, time span, offered load, sizes, accuracy of estimates, missing and bad fields.
 
+    Or what is in the description of a cluster; or, with --against, how alike two logs are.
+
     [b]schedlab inspect KTH-SP2-1996-2.1-cln.swf.gz[/b]
+
+    [b]schedlab inspect generated.swf --against HPC2N.swf.gz --out fidelity.html[/b]
     """
-    from schedlab.cli.options import reading_options
-    from schedlab.cli.output import console, print_json
-    from schedlab.cluster.read import read_cluster
+    from schedlab.cli.output import print_json
+    from schedlab.cluster.read import read_cluster, recognised_cluster
+
+    if reader is None and against is None and recognised_cluster(Path(log)):
+        _show_cluster(read_cluster(Path(log)), as_json)
+        return
+    processors = read_cluster(cluster).cores if cluster else None
+    reading = reading_options(clean, procs, missing_limit, bad_rows, reader)
+    if against is not None:
+        _show_fidelity(log, against, processors, reading, out, force, as_json)
+        return
+
     from schedlab.workload.describe import describe
 
-    processors = read_cluster(cluster).cores if cluster else None
-    found = describe(log, processors=processors, **reading_options(clean, procs, missing_limit, bad_rows, reader))
+    found = describe(log, processors=processors, **reading)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print_sections(found.table())
+
+
+def _show_cluster(cluster: Cluster, as_json: bool) -> None:
+    from schedlab.cli.cluster_table import cluster_rows
+    from schedlab.cli.output import print_json, say
+
+    if as_json:
+        print_json(cluster.to_dict() | {"notes": list(cluster.notes)})
+        return
+    print_sections(cluster_rows(cluster))
+    for note in cluster.notes:
+        say(f"not represented: {note}", "dim")
+
+
+def _show_fidelity(
+    log: str,
+    against: str,
+    processors: int | None,
+    reading: dict[str, Any],
+    out: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    from schedlab.analysis.fidelity import compare_workloads
+    from schedlab.cli.fidelity import print_fidelity
+    from schedlab.cli.output import check_new_file, print_json, say
+    from schedlab.workload.read import read_workload
+
+    if out is not None:
+        check_new_file(out, force)
+    same, source = (read_workload(path, **reading, in_memory=False) for path in (log, against))
+    found = compare_workloads(same, source, processors=processors)
+    if out is not None:
+        from schedlab.report.fidelity import write_fidelity
+
+        write_fidelity(out, found)
     if as_json:
         print_json(found.to_dict())
         return
-
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(style="cyan", no_wrap=True)
-    table.add_column()
-    above = ""
-    for section, name, value in found.table():
-        if above and section != above:
-            table.add_row()
-        table.add_row(section if section != above else "", name, Text(value))
-        above = section
-    console().print(table)
+    print_fidelity(found)
+    if out is not None:
+        say(f"with figures: {out}")

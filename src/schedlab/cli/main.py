@@ -10,7 +10,9 @@ import typer
 
 from schedlab.cli.check import check
 from schedlab.cli.compare import compare
+from schedlab.cli.convert import convert
 from schedlab.cli.export import export
+from schedlab.cli.formats import formats
 from schedlab.cli.inspect import inspect
 from schedlab.cli.new import new
 from schedlab.cli.policies import policies
@@ -33,6 +35,8 @@ app.command()(compare)
 app.command()(check)
 app.command()(resume)
 app.command()(inspect)
+app.command()(convert)
+app.command()(formats)
 app.command()(policies)
 app.command()(export)
 app.command()(new)

@@ -133,7 +133,7 @@ def _filled(busy: int, total: int) -> Cell:
 
 def _label(group: NodeGroup, node: int, groups: Sequence[NodeGroup]) -> str:
     """The group where it begins, else the first node of the row."""
-    return group.name if node == 0 and len(groups) > 1 else f"{group.prefix}{group.first + node:0{group.width}d}"
+    return group.name if node == 0 and len(groups) > 1 else group.node_name(node)
 
 
 def _row(label: str, labels: int, cells: Sequence[Cell], grid: Grid) -> Text:

@@ -14,7 +14,8 @@ Log = Annotated[
     str,
     typer.Argument(
         metavar="LOG",
-        help="A log in the Standard Workload Format: .swf, .swf.gz or .swf.zst; another format with --reader.",
+        help="A log: .swf, sacct dump, Slurm-simulator events, Batsim JSON, CSV, Parquet…, compressed (.gz, .zst) or "
+        "not. [b]schedlab formats[/b] lists what can be read.",
         show_default=False,
     ),
 ]
@@ -71,8 +72,8 @@ Reader = Annotated[
     str | None,
     typer.Option(
         metavar="READER",
-        help="A function that reads a log of another format: [b]mine.py:read_xyz[/b]. "
-        "The options above are then without meaning.",
+        help="The format, where the file does not tell: a name such as [b]sacct[/b], [b]table(mapping.toml)[/b] for a "
+        "table with columns of its own, or your own function [b]mine.py:read_xyz[/b].",
         rich_help_panel=READING,
     ),
 ]
@@ -110,6 +111,7 @@ StatusEvery = Annotated[
         rich_help_panel=WATCHING,
     ),
 ]
+ForceFile = Annotated[bool, typer.Option("--force", "-f", metavar="", help="Replace the file if there is one.")]
 Json = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON document instead of tables.")]
 
 
@@ -121,8 +123,6 @@ def reading_options(
 
     limit = missing_limit if missing_limit == "runtime" else parse_duration(missing_limit, where="--missing-limit")
     found = {"clean": str(clean), "procs": str(procs), "missing_limit": limit, "bad_rows": str(bad_rows)}
-    if reader in (None, "swf"):
-        return found | {"reader": reader}
-    from schedlab.model.plugins import load
+    from schedlab.workload.formats import load_reader
 
-    return found | {"reader": load("reader", reader)}
+    return found | {"reader": load_reader(reader)}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from schedlab.model.errors import InputErrors, SchedlabError
+from schedlab.model.errors import InputError, InputErrors, SchedlabError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,6 +55,30 @@ def print_error(error: SchedlabError) -> None:
 
 def print_json(document: Any) -> None:
     sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def print_sections(rows: Iterable[tuple[str, str, str]]) -> None:
+    """Section, name and value; a section's name is printed once."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column()
+    above = ""
+    for section, name, value in rows:
+        if above and section != above:
+            table.add_row()
+        table.add_row(section if section != above else "", name, Text(value))
+        above = section
+    console().print(table)
+
+
+def check_new_file(path: Path, force: bool) -> None:
+    """Refuse to replace a file without being told to."""
+    if path.exists() and not path.is_dir() and not force:
+        raise InputError("is already there", where=str(path), hint="choose another name, or replace it with --force")
 
 
 def _message(kind: str, colour: str, text: str) -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.nodeset import MOST_NODES
 from schedlab.model.suggest import closest
 from schedlab.model.units import LARGEST_AMOUNT
+
+if TYPE_CHECKING:
+    from schedlab.files.formats import Format
 
 FORMS = "write NxC (120x2: 120 nodes of 2 cores), pool:P (pool:100: 100 cores, nodes do not matter) or a .toml file"
 
@@ -78,21 +82,21 @@ def _read_file(path: Path) -> Cluster:
         raise InputError("this is a directory; expected a cluster file", where=str(path), hint=hint)
     if kind == "missing":
         raise InputError("there is no such file", where=str(path), hint=_near(path) or FORMS)
-    if path.suffix.casefold() != ".toml":
-        found = f"a '{path.suffix}' file" if path.suffix else "a file without a suffix"
-        raise InputError(f"{found} is not a cluster description; expected .toml", where=str(path), hint=FORMS)
+    found = recognised_cluster(path)
+    if found is None:
+        from schedlab.cluster.formats import FORMATS
 
-    from schedlab.cluster.toml import parse_cluster  # brings pydantic, which NxC and pool:P can do without
+        known = "; ".join(f"{known.name}: {known.what}" for known in FORMATS)
+        raise InputError("is not a description of a cluster that is known here", where=str(path), hint=known)
+    return found.reader()(path)
 
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise InputError("this is not UTF-8 text", where=f"{path}:{line}", hint="save the file as UTF-8") from None
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(f"cannot be read: {reason}", where=str(path), hint="check its permissions") from None
-    return parse_cluster(text, str(path))
+
+def recognised_cluster(path: Path) -> Format[Cluster] | None:
+    """The format of a file that describes a cluster; None for any other."""
+    from schedlab.cluster.formats import FORMATS
+    from schedlab.files.formats import recognise
+
+    return recognise(path, FORMATS)
 
 
 def _near(path: Path) -> str:

@@ -8,13 +8,15 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from schedlab.cluster.toml_checks import check_groups, check_partitions
-from schedlab.model.cluster import Cluster, NodeGroup, Partition
+from schedlab.cluster.toml_checks import check_groups, check_partitions, check_switches
+from schedlab.files.bytestream import text_of
+from schedlab.model.cluster import Cluster, NodeGroup, Partition, Switch
 from schedlab.model.errors import InputError
 from schedlab.model.nodeset import MOST_NODES
 from schedlab.model.suggest import did_you_mean
@@ -67,7 +69,12 @@ class GroupTable(Table):
         default=1, ge=0, le=10**9, description="the number of the first node, a whole number of at least 0"
     )
     digits: int | None = Field(default=None, ge=1, le=12, description="digits of a node's number, from 1 to 12")
+    suffix: str = Field(default="", pattern=r"^[A-Za-z0-9_.-]*$", max_length=100, description="the end of the names")
+    numbered: bool = Field(default=True, description="true, or false for a single node without a number in its name")
+    speed: float = Field(default=0.0, ge=0, strict=False, description="floating-point operations a second and core")
+    weight: int = Field(default=1, ge=0, le=10**9, description="a whole number: nodes of small weight are taken first")
     resources: dict[ResourceName, Amount] = Field(default={}, description=f"names, each with {_AMOUNT}")
+    properties: dict[str, str] = Field(default={}, description="names, each with a text")
 
     def group(self) -> NodeGroup:
         # A group called fat2 has nodes fat2-1, fat2-2, …: with fat21 one could not tell name from number.
@@ -82,6 +89,11 @@ class GroupTable(Table):
             width=self.digits or len(str(self.first + self.count - 1)),
             sockets=self.sockets,
             features=frozenset(self.features),
+            suffix=self.suffix,
+            numbered=self.numbered,
+            speed=self.speed,
+            weight=self.weight,
+            properties=self.properties,
         )
 
 
@@ -96,12 +108,35 @@ class PartitionTable(Table):
         return Partition(self.name, tuple(self.nodes), self.default or is_only_one)
 
 
+class SwitchTable(Table):
+    """One `[[switches]]`."""
+
+    name: Name = Field(description=_NAME)
+    nodes: str = Field(default="", description="the nodes at its ports, such as n[001-016]")
+    switches: list[str] = Field(default=[], description="a list of the names of switches below it")
+
+    def switch(self) -> Switch:
+        return Switch(self.name, self.nodes, tuple(self.switches))
+
+
+_KEYS = ("name", "nodes", "partitions", "switches")
+
+
+def read_toml(path: Path) -> Cluster:
+    """The cluster that a TOML file describes."""
+    return parse_cluster(text_of(path), str(path))
+
+
+def looks_like(_start: str, name: str) -> bool:
+    return name.endswith(".toml")
+
+
 def parse_cluster(text: str, file: str) -> Cluster:
     """The cluster that the TOML `text` describes; `file` is what error messages call it."""
     data = _load(text, file)
     mistakes = Mistakes(file, TomlLines(text))
-    for key in data.keys() - {"name", "nodes", "partitions"}:
-        hint = did_you_mean(key, ["name", "nodes", "partitions"], "the file holds name, [[nodes]] and [[partitions]]")
+    for key in data.keys() - set(_KEYS):
+        hint = did_you_mean(key, _KEYS, "the file holds name, [[nodes]], [[partitions]] and [[switches]]")
         mistakes.add((key,), f"unknown key '{key}'", hint)
     name = data.get("name", re.split(r"[/\\]", file)[-1].removesuffix(".toml"))
     if not isinstance(name, str) or not name.strip():
@@ -118,9 +153,14 @@ def parse_cluster(text: str, file: str) -> Cluster:
     only = len(partitions) == 1
     node_partitions = [None if table is None else table.partition(is_only_one=only) for table in partitions]
     check_partitions(node_partitions, [table.get("name") for _, table in raw_groups], mistakes)
+    raw_switches = _tables(data, "switches", mistakes)
+    switches = [_validated(SwitchTable, table, ("switches", i), "switch", mistakes) for i, table in raw_switches]
+    tree = [None if table is None else table.switch() for table in switches]
+    check_switches(tree, node_groups, mistakes)
     mistakes.raise_all()
     found_groups = tuple(group for group in node_groups if group)
-    return Cluster(found_groups, tuple(part for part in node_partitions if part), name=name)
+    found_partitions = tuple(part for part in node_partitions if part)
+    return Cluster(found_groups, found_partitions, name=name, switches=tuple(switch for switch in tree if switch))
 
 
 def _load(text: str, file: str) -> dict[str, Any]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from schedlab.model.cluster import NodeGroup, Partition
-from schedlab.model.nodeset import MOST_NODES
+from schedlab.model.cluster import NodeGroup, Partition, Switch
+from schedlab.model.errors import InputError
+from schedlab.model.nodeset import MOST_NODES, expand
 from schedlab.model.suggest import did_you_mean
 from schedlab.model.toml_lines import Mistakes
 from schedlab.model.units import LARGEST_AMOUNT
@@ -25,7 +26,7 @@ def check_groups(groups: Sequence[NodeGroup | None], mistakes: Mistakes) -> None
             mistakes.add(("nodes", index, "sockets"), message)
         if other := next((other for other in known if _share_a_name(group, other)), None):
             key = "first" if group.first != 1 else "prefix"
-            message = f"the nodes {_nodes(group)} have the names of nodes of group '{other.name}', {_nodes(other)}"
+            message = f"the nodes {group.node_set} have the names of nodes of group '{other.name}', {other.node_set}"
             hint = f"give the group a prefix of its own, or first = {other.first + other.count}"
             mistakes.add(("nodes", index, key), message, hint)
         known.append(group)
@@ -59,6 +60,49 @@ def check_partitions(partitions: Sequence[Partition | None], groups: Sequence[ob
         mistakes.add(("partitions", 0), "no partition is the default one", hint)
 
 
+def check_switches(switches: Sequence[Switch | None], groups: Sequence[NodeGroup | None], mistakes: Mistakes) -> None:
+    """A tree: known nodes, known switches, each below one switch only, none below itself."""
+    known = [switch for switch in switches if switch]
+    names = {switch.name: switch for switch in known}
+    nodes = {name for group in groups if group for name in group.node_names()} if known else set()
+    above: dict[str, str] = {}
+    for index, switch in enumerate(switches):
+        if switch is None:
+            continue
+        path = ("switches", index)
+        if names[switch.name] is not switch:
+            mistakes.add((*path, "name"), f'name = "{switch.name}": there is a switch of that name already')
+        try:
+            below = [name for name, _ in expand(switch.nodes)]
+        except InputError as error:
+            mistakes.add((*path, "nodes"), error.message, error.hint)
+            below = []
+        for node in [node for node in below if node not in nodes][:3]:
+            mistakes.add((*path, "nodes"), f'"{node}": there is no such node')
+        for other in [other for other in switch.switches if other not in names]:
+            hint = did_you_mean(other, list(names), f"switches: {', '.join(names)}")
+            mistakes.add((*path, "switches"), f'"{other}": there is no such switch', hint)
+        for child in [*below, *(f"switch {other}" for other in switch.switches)]:
+            if above.setdefault(child, switch.name) != switch.name:
+                mistakes.add(path, f"{child} is below {above[child]} already", "a tree: one switch above each")
+    for index, switch in enumerate(switches):
+        if switch and _is_below_itself(switch, names):
+            mistakes.add(("switches", index), f"switch {switch.name} is below itself")
+
+
+def _is_below_itself(switch: Switch, names: dict[str, Switch]) -> bool:
+    seen: set[str] = set()
+    below = list(switch.switches)
+    while below:
+        name = below.pop()
+        if name == switch.name:
+            return True
+        if name in names and name not in seen:
+            seen.add(name)
+            below += names[name].switches
+    return False
+
+
 def _check_totals(groups: list[NodeGroup], mistakes: Mistakes) -> None:
     if sum(group.count for group in groups) > MOST_NODES:
         mistakes.add(("nodes",), f"the cluster has more than {MOST_NODES:,} nodes", "expected fewer nodes")
@@ -73,10 +117,5 @@ def _check_totals(groups: list[NodeGroup], mistakes: Mistakes) -> None:
 def _share_a_name(one: NodeGroup, other: NodeGroup) -> bool:
     """Whether numbers overlap below one prefix; n1 and n01 count as the same, for people's sake."""
     overlap = one.first < other.first + other.count and other.first < one.first + one.count
-    return one.prefix == other.prefix and overlap
-
-
-def _nodes(group: NodeGroup) -> str:
-    """`n[001-100]`, without naming all of a large group."""
-    first, last = (f"{number:0{group.width}d}" for number in (group.first, group.first + group.count - 1))
-    return f"{group.prefix}{first}" if first == last else f"{group.prefix}[{first}-{last}]"
+    same = (one.prefix, one.suffix, one.numbered) == (other.prefix, other.suffix, other.numbered)
+    return same and (overlap or not one.numbered)

@@ -242,4 +242,11 @@ def _described(workload: Workload) -> dict[str, Any]:
         "origin": workload.origin.isoformat() if workload.origin else None,
         "report": asdict(workload.report),
         **({"flexible": True} if workload.flexible else {}),
+        **({"labels": labels} if (labels := _labels(workload)) else {}),
+        **({"phases": [asdict(phase) for phase in workload.phases]} if workload.phases else {}),
     }
+
+
+def _labels(workload: Workload) -> dict[str, list[str]]:
+    """Names of the numbers in jobs.parquet. (Of programs there can be as many as jobs: they stay in the log.)"""
+    return {column: list(names) for column, names in workload.labels.items() if column != "executable"}

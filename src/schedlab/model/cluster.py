@@ -10,7 +10,7 @@ from schedlab.model.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class NodeGroup:
-    """`count` identical nodes called prefix + number (`n001`…)."""
+    """`count` identical nodes called prefix + number + suffix (`n001`…)."""
 
     name: str
     count: int
@@ -18,14 +18,29 @@ class NodeGroup:
     prefix: str = "n"
     first: int = 1  # number of its first node
     width: int = 0  # digits of the number; 0: no padding
+    suffix: str = ""
+    numbered: bool = True  # false: a single node, called prefix + suffix
     sockets: int = 1
     features: frozenset[str] = frozenset()
     speed: float = 0.0  # floating-point operations a second and core; 0: not known
     weight: int = 1  # as Slurm has it: nodes of small weight are taken first
     properties: dict[str, str] = field(default_factory=dict)  # what else its file says of the nodes
 
+    def node_name(self, index: int) -> str:
+        """The name of its node of that index, from 0."""
+        number = f"{self.first + index:0{self.width}d}" if self.numbered else ""
+        return f"{self.prefix}{number}{self.suffix}"
+
+    @property
+    def node_set(self) -> str:
+        """All its nodes in a few characters: `n[001-100]`."""
+        if self.count == 1:
+            return self.node_name(0)
+        first, last = (f"{number:0{self.width}d}" for number in (self.first, self.first + self.count - 1))
+        return f"{self.prefix}[{first}-{last}]{self.suffix}"
+
     def node_names(self) -> list[str]:
-        return [f"{self.prefix}{number:0{self.width}d}" for number in range(self.first, self.first + self.count)]
+        return [self.node_name(index) for index in range(self.count)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +142,5 @@ def _group_dict(group: NodeGroup) -> dict[str, Any]:
         "sockets": group.sockets,
         "features": sorted(group.features),
     }
-    if group.speed:
-        found["speed"] = group.speed
-    if group.weight != 1:
-        found["weight"] = group.weight
-    if group.properties:
-        found["properties"] = dict(group.properties)
-    return found
+    plain = {"suffix": "", "numbered": True, "speed": 0.0, "weight": 1, "properties": {}}
+    return found | {name: getattr(group, name) for name, usual in plain.items() if getattr(group, name) != usual}

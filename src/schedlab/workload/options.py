@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from schedlab.files.bytestream import Progress
 from schedlab.model.errors import InputError
 from schedlab.model.suggest import did_you_mean
-from schedlab.workload.bytestream import Progress
 
 CLEANINGS = {
     "pwa": "drop what did not run: run time, processors or submit time unknown or 0 (the archive's advice)",

@@ -13,7 +13,7 @@ from schedlab.model.workload import Workload
 if TYPE_CHECKING:
     from schedlab.model.plugins import Plugin
 
-Reader: TypeAlias = "str | Plugin | Callable[[Path], Workload]"
+Plugged: TypeAlias = "str | Plugin | Callable[[Path], Workload]"
 
 OURS = (".swf", ".csv")  # and these compressed: no package is asked about them
 _COMPRESSED = (".gz", ".zst")
@@ -40,7 +40,7 @@ def plugged_reader(path: Path) -> Plugin | None:
     return found[0] if found else None
 
 
-def read_with(reader: Reader, log: Path) -> Workload:
+def read_with(reader: Plugged, log: Path) -> Workload:
     """What the reader makes of the file; with the file's hash, if the reader has not noted one."""
     from schedlab.model.plugins import Plugin, load
 

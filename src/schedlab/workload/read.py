@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from schedlab.files.bytestream import Progress
 from schedlab.model.workload import Workload
-from schedlab.workload.bytestream import Progress
-from schedlab.workload.formats import reader_for
+from schedlab.workload.formats import Reader, reader_for
 from schedlab.workload.options import WINDOW, ReadOptions
-from schedlab.workload.plugged import Reader
 
 
 def read_workload(

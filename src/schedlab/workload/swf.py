@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab import _core
+from schedlab.files.bytestream import ByteStream
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request
 from schedlab.model.workload import ReadReport, Workload
-from schedlab.workload.bytestream import ByteStream
 from schedlab.workload.header import origin, parse_header
 from schedlab.workload.options import ReadOptions
 from schedlab.workload.stream import Columns, Known, ReadAgain, stream

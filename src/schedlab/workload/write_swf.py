@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.files.whole_file import whole_file
 from schedlab.model.request import Request
 from schedlab.model.workload import Workload
+from schedlab.workload.losses import losses
 from schedlab.workload.swf_rows import Rows, batch_rows, table_rows
-from schedlab.workload.whole_file import whole_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,6 +47,12 @@ def write_swf(
         file.write(_header_text(labels).encode())
         for text in _texts(rows):
             file.write(text)
+
+
+def save_swf(path: Path, workload: Workload) -> list[str]:
+    """Write a workload; returns what does not survive."""
+    write_swf(path, workload)
+    return losses(workload, holds={"memory", "origin", "header", "phases"})
 
 
 def _header_text(labels: dict[str, str]) -> str:

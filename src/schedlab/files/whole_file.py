@@ -1,0 +1,62 @@
+"""Files that are written whole or not at all, compressed as their names say."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from schedlab.model.errors import InputError
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Any]:
+    """A file that appears under its name only if nothing went wrong."""
+    if path.is_dir():
+        raise _cannot_write(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
+    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
+    try:
+        with _writer(partial, path.suffix) as file:
+            yield file
+        with partial.open("rb") as written:
+            os.fsync(written.fileno())
+        partial.replace(path)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def _writer(path: Path, suffix: str) -> Iterator[Any]:
+    if suffix == ".zst":
+        import pyarrow as pa
+
+        with pa.CompressedOutputStream(str(path), "zstd") as file:
+            yield file
+        return
+    with path.open("wb") as raw:
+        if suffix == ".gz":
+            # Without name and time inside: the same jobs give the same bytes.
+            with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0) as packed:
+                yield packed
+        else:
+            yield raw
+
+
+def _cannot_write(path: Path, error: OSError) -> InputError:
+    hints = {
+        errno.ENOENT: f"make the folder {path.parent} first",
+        errno.ENOTDIR: f"{path.parent} is not a folder",
+        errno.EISDIR: "name a file, not a folder",
+        errno.ENOSPC: "the disk is full: free some space, or write elsewhere",
+        errno.EACCES: "you may not write there: choose another folder",
+        errno.EROFS: "you may not write there: choose another folder",
+    }
+    return InputError(
+        f"cannot be written: {error.strerror or error}", where=str(path), hint=hints.get(error.errno or 0, "")
+    )

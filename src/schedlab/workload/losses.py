@@ -1,0 +1,45 @@
+"""What of a workload a format cannot hold, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from schedlab.model.workload import Workload
+
+_LABELS = {
+    "user": "users",
+    "group": "groups (Slurm's accounts)",
+    "queue": "queues (Slurm's QOS)",
+    "partition": "partitions",
+    "executable": "programs",
+}
+
+
+def losses(workload: Workload, *, holds: Collection[str] = ()) -> list[str]:
+    """One sentence for each thing that this workload has and the format does not hold.
+
+    `holds` names what it does hold: `origin`, `header`, `phases`, `shapes`, `chunks`, `features`, `partition`,
+    `exclusive`, any resource but cores, and `user names`, `queue names`…
+    """
+    requests = workload.requests
+    resources = {name for request in requests for name, amount in request.chunk.items() if amount and name != "cores"}
+    found = {name: f"requests for {name}" for name in sorted(resources)}
+    if any(request.per_node_min or request.per_node_max or request.chunk.get("cores", 0) != 1 for request in requests):
+        found["chunks"] = "how cores are grouped on nodes: only their number remains"
+    if any(request.features for request in requests):
+        found["features"] = "requests for features of nodes"
+    if any(request.partition is not None for request in requests):
+        found["partition"] = "requests for a partition"
+    if any(request.exclusive for request in requests):
+        found["exclusive"] = "requests for whole nodes"
+    for column in workload.labels:
+        found[f"{column} names"] = f"the names of {_LABELS[column]}: numbers remain"
+    if workload.flexible:
+        found["shapes"] = "other shapes of moldable and malleable jobs"
+    if workload.phases:
+        found["phases"] = "the phases of the workload"
+    if workload.origin is not None:
+        found["origin"] = "the date of its beginning: times are seconds from there"
+    if workload.header:
+        found["header"] = "the header of the log"
+    return [sentence for what, sentence in found.items() if what not in holds]
