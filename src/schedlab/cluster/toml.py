@@ -86,7 +86,7 @@ class GroupTable(Table):
             resources={key: amount for key, amount in standard.items() if amount is not None} | self.resources,
             prefix=prefix,
             first=self.first,
-            width=self.digits or len(str(self.first + self.count - 1)),
+            width=(self.digits or len(str(self.first + self.count - 1))) if self.numbered else 0,
             sockets=self.sockets,
             features=frozenset(self.features),
             suffix=self.suffix,
