@@ -72,7 +72,7 @@ Reader = Annotated[
     str | None,
     typer.Option(
         metavar="READER",
-        help="The format, where the file does not tell: a name such as [b]sacct[/b], [b]table(mapping.toml)[/b] for a "
+        help="The format, where the file does not tell: a name such as [b]sacct[/b], [b]table:mapping.toml[/b] for a "
         "table with columns of its own, or your own function [b]mine.py:read_xyz[/b].",
         rich_help_panel=READING,
     ),

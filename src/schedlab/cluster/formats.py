@@ -17,7 +17,13 @@ def _format(
 
 
 # In the order in which a file is looked at.
-FORMATS = (_format("toml", "schedlab's own", "toml.read_toml", "write_toml.write_toml", "toml.looks_like", (".toml",)),)
+FORMATS = (
+    _format("toml", "schedlab's own", "toml.read_toml", "write_toml.write_toml", "toml.looks_like", (".toml",)),
+    _format(
+        *("simgrid", "SimGrid platform (XML)", "simgrid.read_simgrid", "simgrid.write_simgrid", "simgrid.looks_like"),
+        (".xml",),
+    ),
+)
 
 
 def write_cluster(path: str | os.PathLike[str], cluster: Cluster, format: str | None = None) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -26,10 +27,18 @@ class Format(Generic[T]):
     writes: str = ""
     recognises: str = ""  # a function of the first text of a file and its plain name
     endings: tuple[str, ...] = ()  # of the names of files to write
+    takes: tuple[str, Callable[[str], Any]] | None = None  # what `name:text` gives the reader: keyword, and its type
+    given: str | None = None  # that text
 
     def reader(self) -> Callable[..., T]:
         read: Callable[..., T] = self._function(self.reads)
-        return read
+        if self.takes is None or self.given is None:
+            return read
+        keyword, kind = self.takes
+        try:
+            return partial(read, **{keyword: kind(self.given)})
+        except ValueError:
+            raise InputError(f"'{self.given}' is not a {keyword}", where=f"reader '{self.name}:{self.given}'") from None
 
     def write(self, path: Path, content: T) -> list[str]:
         """Returns sentences about what the format cannot hold."""
@@ -51,9 +60,11 @@ def recognise(path: Path, formats: Sequence[Format[T]]) -> Format[T] | None:
 
 
 def named(name: str, formats: Sequence[Format[T]]) -> Format[T]:
+    """The format of that name; `table:mapping.toml` is the format table with that argument."""
+    word, colon, text = name.partition(":")
     for known in formats:
-        if known.name == name:
-            return known
+        if known.name == word and (not colon or known.takes):
+            return replace(known, given=text) if colon else known
     names = [known.name for known in formats]
     raise InputError(f"there is no format '{name}'", hint=did_you_mean(name, names, ", ".join(names)))
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from schedlab.files.formats import Format, named, recognise, to_write
 from schedlab.model.errors import InputError
@@ -16,29 +15,24 @@ from schedlab.workload.plugged import Plugged, plugged_reader, read_with
 
 
 def _format(
-    name: str, what: str, reads: str, writes: str = "", recognises: str = "", endings: tuple[str, ...] = ()
+    name: str, what: str, reads: str, writes: str = "", recognises: str = "", endings: tuple[str, ...] = (), **more: Any
 ) -> Format[Workload]:
-    return Format(name, what, "schedlab.workload", reads, writes, recognises, endings)
+    return Format(name, what, "schedlab.workload", reads, writes, recognises, endings, **more)
 
 
-SWF = _format("swf", "Standard Workload Format", "swf.read_swf", "write_swf.save_swf", endings=(".swf",))
-# In the order in which a file is looked at. SWF is what remains.
-FORMATS = (SWF,)
+SWF = _format("swf", "Standard Workload Format", "swf.read_swf", "write_swf.save_swf", "", (".swf",))
+FOREIGN = _format("foreign", "what holds no jobs", "foreign.refuse", recognises="foreign.looks_like")
+FORMATS = (
+    SWF,
+    _format(
+        *("batsim", "Batsim workload (JSON)", "batsim.read_batsim", "batsim.write_batsim", "batsim.looks_like"),
+        (".json",),
+        takes=("speed", float),
+    ),
+)
 
 
-@dataclass(frozen=True, slots=True)
-class MappedTable:
-    """`table(mapping.toml)`: a table whose columns a file explains."""
-
-    mapping: Path
-
-    def reader(self) -> Callable[[Path, ReadOptions], Workload]:
-        from schedlab.workload.table import read_mapped
-
-        return read_mapped(self.mapping)
-
-
-Reader: TypeAlias = "Plugged | Format[Workload] | MappedTable"
+Reader: TypeAlias = "Plugged | Format[Workload]"
 
 
 def reader_for(path: Path, reader: Reader | None = None) -> Callable[[Path, ReadOptions], Workload]:
@@ -46,21 +40,18 @@ def reader_for(path: Path, reader: Reader | None = None) -> Callable[[Path, Read
     reader = load_reader(reader) if isinstance(reader, str) else reader
     if reader is None:
         reader = plugged_reader(path)
-    if isinstance(reader, Format | MappedTable):
+    if isinstance(reader, Format):
         return reader.reader()
     if reader is not None:
         return lambda log, _options: read_with(reader, log)
-    return (recognise(path, FORMATS) or SWF).reader()
+    return (recognise(path, (FOREIGN, *FORMATS)) or SWF).reader()
 
 
 def load_reader(reader: str | None) -> Reader | None:
     """What the text of `--reader` stands for: a format, or a plug-in."""
     if reader is None:
         return None
-    name, bracket, rest = reader.partition("(")
-    if name == "table" and bracket:
-        return MappedTable(Path(rest.removesuffix(")").strip("\"' ")))
-    if any(reader == known.name for known in FORMATS):
+    if any(reader.partition(":")[0] == known.name for known in FORMATS):
         return named(reader, FORMATS)
     from schedlab.model.plugins import load
 

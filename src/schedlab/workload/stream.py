@@ -14,6 +14,7 @@ from schedlab.model.errors import InputError
 from schedlab.model.request import SINGLE_CORE, Request
 from schedlab.model.workload import JOB_COLUMNS, JobBatch, ReadReport, Workload
 from schedlab.workload.options import ReadOptions
+from schedlab.workload.phases import phases_from_header
 from schedlab.workload.reorder import Columns, OutOfOrderError, ReorderWindow, join, sort_columns
 
 __all__ = ["Columns", "Known", "ReadAgain", "Scan", "stream"]
@@ -109,6 +110,7 @@ def stream(
         report=found.report,
         content_hash=found.sha256,
         labels=known.labels,
+        phases=phases_from_header(found.header, str(path)),
     )
 
 

@@ -14,6 +14,7 @@ from schedlab.files.whole_file import whole_file
 from schedlab.model.request import Request
 from schedlab.model.workload import Workload
 from schedlab.workload.losses import losses
+from schedlab.workload.phases import phases_to_header
 from schedlab.workload.swf_rows import Rows, batch_rows, table_rows
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def write_swf(
         labels = dict(jobs.header if header is None else header)
         if jobs.origin is not None:
             labels.setdefault("UnixStartTime", str(int(jobs.origin.timestamp())))
+        labels |= phases_to_header(jobs.phases)
         rows: Iterator[Rows] = (batch_rows(batch, jobs.requests) for batch in jobs.batches())
     else:
         labels = dict(header or {})
