@@ -12,12 +12,14 @@ from schedlab.cli.check import check
 from schedlab.cli.compare import compare
 from schedlab.cli.convert import convert
 from schedlab.cli.export import export
+from schedlab.cli.fetch import fetch
 from schedlab.cli.formats import formats
 from schedlab.cli.inspect import inspect
 from schedlab.cli.new import new
 from schedlab.cli.policies import policies
 from schedlab.cli.resume import resume
 from schedlab.cli.run import run
+from schedlab.cli.transform import transform
 from schedlab.model.errors import SchedlabError
 from schedlab.model.version import VERSION
 
@@ -36,6 +38,8 @@ app.command()(check)
 app.command()(resume)
 app.command()(inspect)
 app.command()(convert)
+app.command()(transform)
+app.command()(fetch)
 app.command()(formats)
 app.command()(policies)
 app.command()(export)

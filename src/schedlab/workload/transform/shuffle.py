@@ -1,0 +1,44 @@
+"""The same jobs at the same times, but which job comes when is random."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from schedlab.model.random import random_stream
+from schedlab.model.workload import JobBatch, Workload
+from schedlab.workload.transform.derive import LOST_DEPENDENCY, Changes, derive, move
+from schedlab.workload.transform.order import join, sort
+
+
+def shuffle(workload: Workload, seed: int = 0) -> Workload:
+    """Submit times stay as they are, and the jobs are dealt out to them at random.
+
+    Arrivals keep their cycles and bursts; everything that ties jobs to times or to each other is gone: sessions,
+    runs of similar jobs, large jobs at night. A dependency on a job that now comes later is dropped.
+    All jobs are in memory while this is done.
+    """
+
+    def step(batches: Iterator[JobBatch], changes: Changes) -> Iterator[JobBatch]:
+        everything = list(batches)
+        if not everything:
+            return
+        jobs = join(everything)
+        dealt = jobs.take(random_stream(seed, "transform", "shuffle").permutation(len(jobs)))
+        yield _without_later(sort(move(dealt, jobs.submit)), changes)
+
+    return derive(workload, f"jobs shuffled over the submit times (seed {seed})", step)
+
+
+def _without_later(jobs: JobBatch, changes: Changes) -> JobBatch:
+    """Dependencies point backwards, or are dropped."""
+    by_number = np.argsort(jobs.id, kind="stable")
+    place = np.minimum(np.searchsorted(jobs.id, jobs.after, sorter=by_number), len(jobs) - 1)
+    before = by_number[place]
+    later = (jobs.after >= 0) & ((jobs.id[before] != jobs.after) | (before > np.arange(len(jobs))))
+    if not later.any():
+        return jobs
+    changes.filled[LOST_DEPENDENCY] += int(later.sum())
+    return replace(jobs, after=np.where(later, -1, jobs.after), think=np.where(later, 0.0, jobs.think))
