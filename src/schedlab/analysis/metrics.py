@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.analysis.distribution import distribution
-from schedlab.analysis.trim import Selection
+from schedlab.analysis.trim import InPhase, Selection
 from schedlab.model.run import Tables
 from schedlab.model.states import REASONS, STATES
 
@@ -51,7 +51,7 @@ def summarise(tables: Tables, cores: int, *, tau: float = TAU, trim: Selection |
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """From the first submission to the last end; if the cool-down is trimmed, only to the last submission."""
+    """From the first submission to the last end; to the last submission if the cool-down is trimmed; or a phase."""
 
     begin: float
     end: float
@@ -69,7 +69,9 @@ def _span(tables: Tables, chosen: NDArray[np.bool_], trim: Selection | None) -> 
     begin = float(submit.min(where=chosen, initial=np.inf))
     last_submit = float(submit.max(where=chosen, initial=-np.inf))
     last_end = float(tables.column("end").max(where=chosen, initial=-np.inf))
-    return _Span(begin, last_submit if trim and trim.ends_early else last_end, last_end)
+    if isinstance(trim, InPhase):
+        return _Span(trim.begin, trim.end, last_end)
+    return _Span(begin, last_submit if trim and trim.cool_down else last_end, last_end)
 
 
 def _job_metrics(tables: Tables, chosen: NDArray[np.bool_], tau: float) -> dict[str, Any]:

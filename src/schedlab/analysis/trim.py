@@ -38,11 +38,6 @@ class Trim:
             raise InputError(f"'{text}' is not a share to leave out", hint="write 10% or 5%,10%") from None
         return cls(warm_up, cool_down, by)
 
-    @property
-    def ends_early(self) -> bool:
-        """Whether the time after the last submission does not count either."""
-        return self.cool_down > 0
-
     def of(self, run: Run) -> Trim:
         return self
 
@@ -70,7 +65,6 @@ class InPhase:
     name: str
     begin: float = 0.0
     end: float = 0.0
-    ends_early = True
 
     def __str__(self) -> str:
         return f"all but the phase {self.name}"

@@ -1,0 +1,231 @@
+"""Job pressure: the work that is submitted against the work that the machine can do, measured and held."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.random import random_stream
+from schedlab.model.request import Request
+from schedlab.model.workload import JobBatch, ReadReport, Workload
+
+SLICE = 600.0  # seconds of the workload that are looked at together
+RECENT = 1000  # jobs that inserted ones are drawn from
+INSERTED = 10**12  # inserted jobs are numbered from here on: far from those of any log
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+
+def core_seconds(batch: JobBatch, requests: list[Request]) -> Floats:
+    """The work of each job: its cores times how long it will run (until its limit at most)."""
+    return np.asarray(job_cores(batch, requests) * np.minimum(batch.runtime, batch.limit), np.float64)
+
+
+def job_cores(batch: JobBatch, requests: list[Request]) -> NDArray[np.int64]:
+    cores = np.array([request.chunk.get("cores", 0) for request in requests], np.int64)
+    return np.asarray(batch.count * cores[batch.request])
+
+
+def job_pressure(workload: Workload, capacity_cores: int, at: Floats) -> Floats:
+    """Work submitted until each time of `at` / work the machine can do from the first submission until then."""
+    begin, work = math.nan, np.zeros(len(at) + 1)
+    for batch in workload.batches():
+        if not len(batch):
+            continue
+        begin = float(batch.submit[0]) if math.isnan(begin) else begin
+        np.add.at(work, np.searchsorted(at, batch.submit, side="left"), core_seconds(batch, workload.requests))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.cumsum(work)[:-1] / (capacity_cores * (at - begin)))
+
+
+def hold_pressure(
+    workload: Workload,
+    capacity_cores: int,
+    *,
+    low: float = 1.0,
+    high: float = 1.0,
+    slack: float = SLICE,
+    seed: int = 0,
+) -> Workload:
+    """The workload with its job pressure held between `low` and `high`, counted since its first submission.
+
+    At time t the submitted work stays between `low` and `high` times what `capacity_cores` can do until t; `slack` are
+    the seconds of the whole machine that it may be off. Where too little comes, copies of recent jobs are put in at
+    random times; where too much comes, jobs are left out at random, whatever their size.
+    """
+    _refuse_nonsense(workload, capacity_cores, low, high, slack)
+    report = ReadReport()
+    band = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+    note = f"job pressure held at {band} of {capacity_cores} cores since the first submission, seed {seed}"
+    held = replace(workload, report=report, content_hash="", header=noted(workload, note))
+
+    def source() -> Iterator[JobBatch]:
+        return _Holder(workload, capacity_cores, low, high, slack, seed).batches(report)
+
+    held.source = source
+    return held
+
+
+def noted(workload: Workload, note: str) -> dict[str, str]:
+    """The header with another line of `Note`."""
+    before = workload.header.get("Note", "")
+    return {**workload.header, "Note": f"{before}\n{note}" if before else note}
+
+
+class _Holder:
+    """One pass over a workload."""
+
+    def __init__(self, workload: Workload, capacity: int, low: float, high: float, slack: float, seed: int) -> None:
+        self.workload, self.capacity = workload, capacity
+        self.low, self.high, self.slack = low, high, slack
+        self.random = random_stream(seed, "hold pressure")
+        self.begin = self.slice_begin = math.nan
+        self.submitted = 0.0  # core-seconds so far
+        self.kept = self.inserted = self.left_out = self.too_large = 0
+
+    def batches(self, report: ReadReport) -> Iterator[JobBatch]:
+        waiting: JobBatch | None = None  # of a slice whose end has not been seen
+        recent: JobBatch | None = None
+        for batch in self.workload.batches():
+            batch = self._that_fit(batch)
+            waiting = batch if waiting is None else together(waiting, batch)
+            if not len(waiting):
+                continue
+            if math.isnan(self.begin):
+                self.begin = self.slice_begin = float(waiting.submit[0])
+            slices = math.floor((float(waiting.submit[-1]) - self.slice_begin) / SLICE)
+            ends = self.slice_begin + SLICE * np.arange(1, slices + 1, dtype=np.float64)
+            whole = int(np.searchsorted(waiting.submit, ends[-1])) if slices else 0
+            if slices:
+                held = self._hold(recent, waiting, whole, ends)
+                self._tell(report)  # who reads this may stop before the end
+                yield held
+                recent = self._recent(recent, waiting, whole)
+                waiting = waiting.take(np.arange(whole, len(waiting)))
+        if waiting is not None and len(waiting):
+            held = self._hold(recent, waiting, len(waiting), waiting.submit[-1:])
+            self._tell(report)
+            yield held
+
+    def _that_fit(self, batch: JobBatch) -> JobBatch:
+        fits = job_cores(batch, self.workload.requests) <= self.capacity
+        self.too_large += int((~fits).sum())
+        return batch if fits.all() else batch.take(np.flatnonzero(fits))
+
+    def _recent(self, recent: JobBatch | None, waiting: JobBatch, whole: int) -> JobBatch:
+        fresh = waiting.take(np.arange(max(0, whole - RECENT), whole))
+        pool = fresh if recent is None else together(recent, fresh)
+        return pool.take(np.arange(max(0, len(pool) - RECENT), len(pool)))
+
+    def _hold(self, recent: JobBatch | None, waiting: JobBatch, whole: int, ends: Floats) -> JobBatch:
+        """The first `whole` waiting jobs, slice by slice up to the `ends`, and what had to be put in."""
+        pool = waiting if recent is None else together(recent, waiting)
+        work = core_seconds(pool, self.workload.requests)
+        first = len(pool) - len(waiting)
+        kept: list[Places] = []
+        copied: list[Places] = []
+        times: list[Floats] = []
+        cuts = first + np.searchsorted(waiting.submit[:whole], ends, side="left")
+        cuts[-1] = first + whole
+        for end, cut in zip(ends.tolist(), cuts.tolist(), strict=True):
+            kept.append(self._admit(work, first, cut, end))
+            recent_enough = slice(max(0, cut - RECENT), max(cut, min(RECENT, len(pool))))
+            more = self._copies(work[recent_enough], end)
+            copied.append(recent_enough.start + more)
+            # Whole seconds after the beginning of the slice: logs have no others.
+            times.append(self.slice_begin + np.floor(self.random.random(len(more)) * (end - self.slice_begin)))
+            first, self.slice_begin = cut, end
+        inserted = self._inserted(pool, np.concatenate(copied), np.concatenate(times))
+        held = together(pool.take(np.concatenate(kept)), inserted)
+        self.kept += len(held)
+        return held.take(np.lexsort((held.id, held.submit)))
+
+    def _admit(self, work: Floats, first: int, cut: int, end: float) -> Places:
+        """Jobs in random order until the ceiling is passed: whether one comes in does not depend on its own size."""
+        ceiling = self.capacity * (self.high * (end - self.begin) + self.slack) - self.submitted
+        total = np.cumsum(work[first:cut])
+        if not len(total) or total[-1] <= ceiling:
+            self.submitted += float(total[-1]) if len(total) else 0.0
+            return np.arange(first, cut)
+        order = first + self.random.permutation(cut - first)
+        total = np.cumsum(work[order])
+        admitted = int(np.searchsorted(total - work[order], ceiling, side="right")) if ceiling >= 0 else 0
+        self.submitted += float(total[admitted - 1]) if admitted else 0.0
+        self.left_out += cut - first - admitted
+        return order[:admitted]
+
+    def _copies(self, work: Floats, end: float) -> Places:
+        """Which jobs to copy so that the floor is reached."""
+        lacking = self.capacity * (self.low * (end - self.begin) - self.slack) - self.submitted
+        mean = float(work.mean())
+        found: list[Places] = [np.empty(0, np.intp)]
+        while lacking > 0 and mean > 0:
+            drawn = self.random.integers(0, len(work), 8 + int(lacking / mean))
+            total = np.cumsum(work[drawn])
+            needed = min(int(np.searchsorted(total, lacking)) + 1, len(drawn))
+            found.append(drawn[:needed])
+            self.submitted += float(total[needed - 1])
+            lacking -= float(total[needed - 1])
+        return np.concatenate(found)
+
+    def _inserted(self, pool: JobBatch, places: Places, times: Floats) -> JobBatch:
+        """Copies as jobs of their own: nobody waits for them, they wait for nobody."""
+        number = INSERTED + 1 + self.inserted + np.arange(len(places))
+        self.inserted += len(places)
+        batch = pool.take(places)
+        return replace(
+            batch,
+            id=number[np.argsort(np.argsort(times, kind="stable"), kind="stable")],
+            submit=times,
+            wait=np.full(len(places), np.nan),
+            cancel=np.full(len(places), np.inf),
+            after=np.full(len(places), -1, np.int64),
+            think=np.zeros(len(places)),
+            names=None if batch.names is None else tuple(str(one) for one in number),
+        )
+
+    def _tell(self, report: ReadReport) -> None:
+        before = self.workload.report
+        report.records, report.kept, report.bad_rows = before.records, self.kept, before.bad_rows
+        dropped = {
+            "left out to hold the job pressure": self.left_out,
+            f"larger than the {self.capacity} cores of the machine": self.too_large,
+        }
+        report.dropped = before.dropped | {reason: count for reason, count in dropped.items() if count}
+        filled = {"jobs put in to hold the job pressure": self.inserted}
+        report.filled = before.filled | {what: count for what, count in filled.items() if count}
+
+
+def together(first: JobBatch, second: JobBatch) -> JobBatch:
+    """One batch after the other."""
+    if not len(second) or not len(first):
+        return first if len(first) else second
+    after = second.columns()
+    columns: dict[str, Any] = {name: np.concatenate([column, after[name]]) for name, column in first.columns().items()}
+    names = None if first.names is None or second.names is None else first.names + second.names
+    return JobBatch(names=names, **columns)
+
+
+def _refuse_nonsense(workload: Workload, capacity_cores: int, low: float, high: float, slack: float) -> None:
+    wrong = []
+    if workload.flexible:
+        wrong.append(InputError("jobs that may have several shapes have no fixed amount of work", where=workload.name))
+    if workload.phases:
+        hint = "hold the pressure first, then fill"
+        wrong.append(InputError("the workload has phases already", where=workload.name, hint=hint))
+    if capacity_cores < 1:
+        wrong.append(InputError(f"a machine of {capacity_cores} cores can do no work", where="capacity_cores"))
+    if not 0 <= low <= high < math.inf:
+        hint = "for example low=1.0, high=1.1"
+        wrong.append(InputError(f"low is {low} and high is {high}, expected 0 <= low <= high", hint=hint))
+    if not 0 <= slack < math.inf:
+        wrong.append(InputError(f"slack is {slack}, expected seconds", where="slack"))
+    if wrong:
+        raise InputErrors(wrong)
