@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks import accasim, conservative, floor, in_python, learn, memory, scaling, watch
+from benchmarks import accasim, conservative, floor, generating, in_python, learn, memory, reading, scaling, watch
 from benchmarks.report import Line, show
 from benchmarks.settings import Settings
 
@@ -24,6 +24,8 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Line]]] = {
     "python": in_python.lines,
     "watch": watch.lines,
     "learn": learn.lines,
+    "reading": reading.lines,
+    "generating": generating.lines,
 }
 
 

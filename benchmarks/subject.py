@@ -38,7 +38,7 @@ def command(log: Path, cluster: str, policy: str, scratch: Path, jobs: int) -> S
     folder = Path(tempfile.mkdtemp(prefix="run-", dir=scratch))
     try:
         spent, _ = process(
-            [*_schedlab(), "run", log, "--cluster", cluster, "--policy", policy, "--out", folder / "out"]
+            [*schedlab(), "run", log, "--cluster", cluster, "--policy", policy, "--out", folder / "out"]
         )
         (table,) = folder.rglob("jobs.parquet")
         written = pq.read_metadata(table).num_rows
@@ -49,7 +49,7 @@ def command(log: Path, cluster: str, policy: str, scratch: Path, jobs: int) -> S
         shutil.rmtree(folder)
 
 
-def _schedlab() -> list[str | Path]:
+def schedlab() -> list[str | Path]:
     """The command as installed; in a source tree that is only on the path, what the command would call."""
     script = Path(sys.executable).with_name("schedlab")
     return [script] if script.exists() else [sys.executable, "-c", "from schedlab.cli.main import main; main()"]
