@@ -10,7 +10,6 @@ import pytest
 from tests.swf_files import log, row
 
 from schedlab.cli.transform import transform as command
-from schedlab.cli.transform_steps import parse_estimates, parse_range, parse_window
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request
 from schedlab.model.workload import JobBatch, Phase, Shape, Workload
@@ -32,6 +31,7 @@ from schedlab.workload.transform import (
     window,
 )
 from schedlab.workload.transform.derive import LOST_DEPENDENCY
+from schedlab.workload.transform.steps import parse_estimates, parse_range, parse_window
 
 ORIGIN = datetime(2020, 1, 1, tzinfo=UTC)
 
@@ -436,17 +436,17 @@ def test_ranges_as_they_are_written() -> None:
     assert parse_range("8", "--sizes") == (8, 8)
     assert parse_range("1m..", "--runtimes") == (60, np.inf)
     assert parse_range("..2h", "--runtimes") == (0, 7200)
-    assert parse_window("30d..60d") == (30 * 86_400, 60 * 86_400)
-    assert parse_window("2012-03-01..") == (datetime(2012, 3, 1, tzinfo=UTC), None)
-    assert parse_estimates("f-model:5") == (5, True)
-    assert parse_estimates("2") == (2, False)
+    assert parse_window("30d..60d", "--window") == (30 * 86_400, 60 * 86_400)
+    assert parse_window("2012-03-01..", "--window") == (datetime(2012, 3, 1, tzinfo=UTC), None)
+    assert parse_estimates("f-model:5", "--estimates") == (5, True)
+    assert parse_estimates("2", "--estimates") == (2, False)
     for wrong, option in (("..", "--sizes"), ("x..2", "--sizes"), ("1x..", "--runtimes")):
         with pytest.raises(InputError, match=option):
             parse_range(wrong, option)
     with pytest.raises(InputError, match="is not a date"):
-        parse_window("2012-13-01..")
+        parse_window("2012-13-01..", "--window")
     with pytest.raises(InputError, match="no way to estimate"):
-        parse_estimates("good")
+        parse_estimates("good", "--estimates")
 
 
 def test_a_real_log_in_a_month(traces: Path) -> None:

@@ -130,60 +130,41 @@ def transform(
 
     [b]schedlab transform RICC.swf.gz -o clean.swf.gz --remove-flurries --machine 1024 --from 8192[/b]
     """
-    from schedlab.cli import transform_steps as steps
     from schedlab.cli.options import reading_options
+    from schedlab.cli.transform_output import Measured, print_flurries, read, write
     from schedlab.model.errors import InputError
-    from schedlab.model.units import parse_duration
-    from schedlab.workload import transform as change
     from schedlab.workload.flurries import find_flurries
-    from schedlab.workload.flurries import remove_flurries as without_flurries
+    from schedlab.workload.transform import merge
+    from schedlab.workload.transform.steps import Steps
 
     if out is None and not flurries:
         raise InputError("where to?", hint="name the log to write: -o OUT.swf.gz")
     options = reading_options(clean, procs, missing_limit, bad_rows, reader)
-    jobs: Workload = change.merge([steps.read(log, options) for log in logs], align=align, same_site=same_site)
-    before = steps.Measured(jobs, machine_from)
+    jobs: Workload = merge([read(log, options) for log in logs], align=align, same_site=same_site)
+    before = Measured(jobs, machine_from)
     jobs = before.workload
-    if flurries:
-        steps.print_flurries(find_flurries(jobs), jobs)
+    if flurries or remove_flurries:
+        print_flurries(find_flurries(jobs), jobs)
+    if out is None:
         return
-    if remove_flurries:
-        found = find_flurries(jobs)
-        steps.print_flurries(found, jobs)
-        jobs = without_flurries(jobs, found)
-    if window is not None:
-        jobs = change.window(jobs, *steps.parse_window(window))
-    jobs = change.select(
-        jobs,
-        users=_words(users),
-        groups=_words(groups),
-        queues=_words(queues),
-        partitions=_words(partitions),
-        sizes=None if sizes is None else steps.parse_range(sizes, "--sizes"),
-        runtimes=None if runtimes is None else steps.parse_range(runtimes, "--runtimes"),
+    steps = Steps(
+        remove_flurries=remove_flurries,
+        window=window,
+        users=users,
+        groups=groups,
+        queues=queues,
+        partitions=partitions,
+        sizes=sizes,
+        runtimes=runtimes,
+        sample_users=sample_users,
+        thin=thin,
+        duplicate=duplicate,
+        stretch=stretch,
+        shuffle=shuffle,
+        cores_per_node=cores_per_node,
+        machine=machine,
+        machine_from=machine_from,
+        estimates=estimates,
+        round_limits=round_limits,
     )
-    if sample_users is not None:
-        jobs = change.sample_users(jobs, sample_users, seed)
-    if thin is not None:
-        jobs = change.thin(jobs, thin, seed)
-    if duplicate is not None:
-        jobs = change.duplicate(jobs, duplicate, seed)
-    if stretch is not None:
-        jobs = change.stretch(jobs, stretch)
-    if shuffle:
-        jobs = change.shuffle(jobs, seed)
-    if cores_per_node is not None:
-        jobs = change.nodes_to_cores(jobs, cores_per_node)
-    if machine is not None:
-        jobs = change.rescale(jobs, machine, machine_from)
-    if estimates is not None:
-        factor, spread = steps.parse_estimates(estimates)
-        jobs = change.set_estimates(jobs, factor=factor, spread=spread, seed=seed)
-    if round_limits is not None:
-        jobs = change.round_limits(jobs, parse_duration(round_limits, where="--round-limits"))
-    assert out is not None
-    steps.write(jobs, out, split, before, force=force)
-
-
-def _words(text: str | None) -> list[str] | None:
-    return None if text is None else [word.strip() for word in text.split(",") if word.strip()]
+    write(steps.apply(jobs, seed, "--"), out, split, before, force=force)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -43,7 +44,8 @@ def derive(workload: Workload, note: str, step: Step, *, forget: str = "", **cha
     if changes.get("origin") is not None:
         header["UnixStartTime"] = str(int(changes["origin"].timestamp()))
     report = replace(workload.report, filled=_filled_before(workload, forget))
-    found = replace(workload, header=header, report=report, **changes)
+    made_of = f"{workload.content_hash}\n{note}".encode()
+    found = replace(workload, header=header, report=report, content_hash=hashlib.sha256(made_of).hexdigest(), **changes)
 
     def source() -> Iterator[JobBatch]:
         made, kept = Changes(), 0

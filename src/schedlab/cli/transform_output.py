@@ -1,0 +1,125 @@
+"""What `schedlab transform` prints and writes."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from schedlab.model.errors import InputError
+from schedlab.model.workload import LABELLED, JobBatch, Workload
+from schedlab.workload.flurries import FLURRY_COLUMNS, Flurry, flurry_rows
+
+_UNFIT = re.compile(r"[^\w.@+-]")  # for a file name
+_ENDINGS = re.compile(r"((?:\.[A-Za-z]\w*)?(?:\.(?:gz|zst))?)$")
+
+
+class Measured:
+    """A workload whose size is measured by each pass over it."""
+
+    def __init__(self, workload: Workload, machine: int | None = None) -> None:
+        from schedlab.workload.transform.machine import processors
+
+        self.jobs, self._first, self._last, self._work = 0, 0.0, 0.0, 0.0
+        self._machine = machine or processors(workload)
+        self._inner = workload
+        self.workload = replace(workload, source=self._batches)
+
+    def _batches(self) -> Iterator[JobBatch]:
+        from schedlab.workload.transform.select import cores
+
+        jobs, first, last, work = 0, math.inf, 0.0, 0.0
+        for batch in self._inner.batches():
+            if len(batch):
+                jobs += len(batch)
+                first, last = min(first, float(batch.submit[0])), float(batch.submit[-1])
+                work += float(cores(batch, self._inner) @ batch.runtime)
+            yield batch
+        self.jobs, self._first, self._last, self._work = jobs, first, last, work
+
+    def __str__(self) -> str:
+        span = self._last - self._first
+        if not self.jobs:
+            return "no jobs"
+        said = f"{self.jobs:,} jobs in {span / 86_400:,.1f} days"
+        return f"{said}, offered load {self._work / (self._machine * span):.3f}" if self._machine and span else said
+
+
+def read(log: str, options: dict[str, Any]) -> Workload:
+    from schedlab.cli.progress import ReadingBar, watched
+    from schedlab.workload.read import read_workload
+
+    with ReadingBar(Path(log).name) as bar:
+        return read_workload(log, in_memory=False, progress=bar if watched(quiet=False) else None, **options)
+
+
+def print_flurries(flurries: Sequence[Flurry], workload: Workload) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    from schedlab.cli.output import console, say
+
+    if not flurries:
+        say("no flurries")
+        return
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column in FLURRY_COLUMNS:
+        table.add_column(column, justify="left" if column in ("user", "begin") else "right")
+    for row in flurry_rows(flurries, workload.origin):
+        table.add_row(*row)
+    console().print(table)
+
+
+def write(jobs: Workload, out: Path, split: str | None, before: Measured, *, force: bool) -> None:
+    """Write the jobs into one file or several, and say what came of it."""
+    from schedlab.cli.output import check_new_file, say, warn
+    from schedlab.workload.formats import format_to_write, write_workload
+
+    format_to_write(out)  # a name that says nothing is refused before anything is done
+    if split is None:
+        check_new_file(out, force)
+    parts = {out: jobs} if split is None else _parts(jobs, out, split)
+    for path in parts:
+        check_new_file(path, force)
+    for number, (path, part) in enumerate(parts.items()):
+        after = Measured(part)
+        lost = write_workload(path, after.workload)
+        if not number:
+            say(f"before: {before}")
+        if not after.jobs:
+            warn(f"no job is left in {path}")
+        say(f"{path}: {after}")
+        for sentence in lost:
+            warn(f"{path}: {sentence}")
+        for what, count in _differences(part, before.workload):
+            say(f"  {count:,} {what}")
+
+
+def _parts(jobs: Workload, out: Path, split: str) -> dict[Path, Workload]:
+    from schedlab.workload.transform import split_by, split_time
+
+    if split.isdigit():
+        found = {str(number): part for number, part in enumerate(split_time(jobs, int(split)), 1)}
+    elif split in LABELLED:
+        found = split_by(jobs, split)
+    else:
+        hint = f"a number of parts, or one of {', '.join(LABELLED)}"
+        raise InputError(f"a log cannot be split by '{split}'", where="--split", hint=hint)
+    ending = _ENDINGS.search(out.name)
+    stem, rest = (out.name[: ending.start()], ending[1]) if ending else (out.name, "")
+    paths = {out.with_name(f"{stem}-{_UNFIT.sub('_', name)}{rest}"): part for name, part in found.items()}
+    if len(paths) < len(found):
+        raise InputError("two parts would have the same file name", where="--split")
+    return paths
+
+
+def _differences(after: Workload, before: Workload) -> list[tuple[str, int]]:
+    """What the transformations have counted, beyond what reading had."""
+    found = []
+    for kind in ("dropped", "filled"):
+        was: dict[str, int] = getattr(before.report, kind)
+        found += [(what, n - was.get(what, 0)) for what, n in getattr(after.report, kind).items()]
+    return [(what, count) for what, count in found if count]
