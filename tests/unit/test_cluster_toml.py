@@ -141,7 +141,6 @@ def test_mistakes_between_parts() -> None:
             "the nodes n[11-20] have the names of nodes of group 'a', n[10-19] | "
             "give the group a prefix of its own, or first = 20",
         ),
-        ("m:20", "no partition is the default one | add default = true to the partition for jobs that ask for none"),
         ("m:22", "nodes[1] = \"bb\": there is no such node group | did you mean 'b'? node groups: a, a, b"),
         ("m:22", 'nodes[2] = "a" appears twice | expected it once'),
         ("m:24", 'name = "p": there is a partition of that name above | expected a name of its own'),

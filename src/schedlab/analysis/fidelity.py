@@ -11,11 +11,9 @@ import numpy as np
 from schedlab.analysis.fidelity_distances import (
     Numbers,
     autocorrelation,
-    ks_distance,
-    ranks,
+    correlation,
+    distances,
     share_distance,
-    spearman,
-    wasserstein_distance,
 )
 from schedlab.analysis.fidelity_sample import Sample, read_sample
 from schedlab.model.errors import InputError
@@ -159,7 +157,7 @@ def compare_workloads(workload: Workload, reference: Workload, processors: int |
         processors=machine,
         variables={name: _variable(name, first, second) for name in VARIABLES},
         correlations={
-            f"{one}–{other}": _pair(*(spearman(sample.values[one], sample.values[other]) for sample in samples))
+            f"{one}–{other}": _pair(*(correlation(sample.ranks[one], sample.ranks[other]) for sample in samples))
             for one, other in CORRELATIONS
         },
         autocorrelations={name: _autocorrelations(name, first, second) for name in REMEMBERED},
@@ -183,20 +181,21 @@ def _side(sample: Sample, processors: int) -> Side:
 def _variable(name: str, first: Sample, second: Sample) -> Variable:
     one, other = first.values[name], second.values[name]
     shares = list(QUANTILES.values())
+    ks, wasserstein = distances(one, other)
     quantiles = zip(QUANTILES, np.quantile(one, shares).tolist(), np.quantile(other, shares).tolist(), strict=True)
     return Variable(
         name=name,
         unit=VARIABLES[name],
         mean=_pair(float(one.mean()), float(other.mean())),
         quantiles={key: _pair(low, high) for key, low, high in quantiles},
-        ks=ks_distance(one, other),
-        wasserstein=wasserstein_distance(one, other),
+        ks=ks,
+        wasserstein=wasserstein,
         curves=(np.quantile(one, CURVE), np.quantile(other, CURVE)),
     )
 
 
 def _autocorrelations(name: str, first: Sample, second: Sample) -> dict[int, Pair]:
-    one, other = ranks(first.values[name]), ranks(second.values[name])
+    one, other = first.ranks[name], second.ranks[name]
     return {lag: _pair(autocorrelation(one, lag), autocorrelation(other, lag)) for lag in LAGS}
 
 

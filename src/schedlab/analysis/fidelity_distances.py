@@ -10,23 +10,17 @@ from numpy.typing import NDArray
 Numbers = NDArray[np.float64]
 
 
-def ks_distance(one: NDArray[Any], other: NDArray[Any]) -> float:
-    """Kolmogorov and Smirnov's: the largest difference of the cumulative shares. 0 alike, 1 without overlap."""
-    _, first, second = _cumulative(one, other)
-    return float(np.abs(first - second).max(initial=0.0))
+def distances(one: NDArray[Any], other: NDArray[Any]) -> tuple[float, float]:
+    """Kolmogorov and Smirnov's, and Wasserstein's.
 
-
-def wasserstein_distance(one: NDArray[Any], other: NDArray[Any]) -> float:
-    """The area between the cumulative shares: how far values have to be moved on average, in their own unit."""
-    values, first, second = _cumulative(one, other)
-    return float(np.abs(first - second)[:-1] @ np.diff(values))
-
-
-def _cumulative(one: NDArray[Any], other: NDArray[Any]) -> tuple[Numbers, Numbers, Numbers]:
-    """All values that occur, and the share of each sample up to each of them."""
+    The first is the largest difference of the cumulative shares: 0 alike, 1 without overlap. The second is the area
+    between them: how far values have to be moved on average, in their own unit.
+    """
+    one, other = np.sort(one), np.sort(other)
     values = np.unique(np.concatenate([one, other])).astype(np.float64)
-    shares = [np.searchsorted(np.sort(sample), values, side="right") / max(len(sample), 1) for sample in (one, other)]
-    return values, shares[0], shares[1]
+    first, second = (np.searchsorted(sample, values, side="right") / max(len(sample), 1) for sample in (one, other))
+    apart = np.abs(first - second)
+    return float(apart.max(initial=0.0)), float(apart[:-1] @ np.diff(values))
 
 
 def ranks(values: NDArray[Any]) -> Numbers:
@@ -36,9 +30,13 @@ def ranks(values: NDArray[Any]) -> Numbers:
     return middle[place]
 
 
-def spearman(one: NDArray[Any], other: NDArray[Any]) -> float | None:
-    """The correlation of ranks; None where one of the two never changes."""
-    return _correlation(ranks(one), ranks(other)) if len(one) else None
+def correlation(one: Numbers, other: Numbers) -> float | None:
+    """Of ranks it is Spearman's. None where one of the two never changes."""
+    if not len(one):
+        return None
+    one, other = one - one.mean(), other - other.mean()
+    size = float(np.sqrt((one @ one) * (other @ other)))
+    return float(one @ other) / size if size else None
 
 
 def autocorrelation(rank: Numbers, lag: int) -> float | None:
@@ -53,9 +51,3 @@ def autocorrelation(rank: Numbers, lag: int) -> float | None:
 def share_distance(one: Numbers, other: Numbers) -> float:
     """The share that would have to move to make two lists of shares the same (total variation)."""
     return float(np.abs(one - other).sum() / 2)
-
-
-def _correlation(one: Numbers, other: Numbers) -> float | None:
-    one, other = one - one.mean(), other - other.mean()
-    size = float(np.sqrt((one @ one) * (other @ other)))
-    return float(one @ other) / size if size else None

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from schedlab.analysis.fidelity_distances import Numbers
+from schedlab.analysis.fidelity_distances import Numbers, ranks
 from schedlab.analysis.week import WEEK, hour_of_week
 from schedlab.model.workload import Workload
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sample:
     """All jobs in submit order. Times between submissions are one fewer than jobs."""
 
@@ -22,6 +23,10 @@ class Sample:
     user_jobs: NDArray[np.int64]  # of each known user
     week: Numbers  # shares of the jobs in the hours of the week
     largest: int  # job, in cores
+
+    @cached_property
+    def ranks(self) -> dict[str, Numbers]:
+        return {name: ranks(values) for name, values in self.values.items() if name != "area"}
 
     def __len__(self) -> int:
         return len(self.values["runtime"])

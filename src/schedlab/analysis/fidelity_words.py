@@ -62,27 +62,32 @@ def _distance(variable: Variable) -> Verdict:
 
 def _correlations(found: Fidelity) -> Iterator[Verdict]:
     for name, pair in found.correlations.items():
-        one, other = name.split("–")
-        about = f"{NAMES[one].split(' (')[0]} with {NAMES[other].split(' (')[0]}"
-        yield _dependence(about, "correlation", pair, CORRELATION)
+        yield _dependence(_couple(name), "correlation", pair, CORRELATION)
 
 
 def _memories(found: Fidelity) -> Iterator[Verdict]:
     """By the first lag: whether a job is like the one before."""
     for name, lags in found.autocorrelations.items():
-        yield _dependence(f"{NAMES[name]}: like the job before", "autocorrelation", lags[1], MEMORY)
+        yield _dependence(f"{NAMES[name]} with that of the job before", "correlation", lags[1], MEMORY)
+
+
+def _couple(name: str) -> str:
+    """`count–runtime` as people say it."""
+    one, other = (NAMES[part].partition(" (")[0] for part in name.split("–"))
+    return f"{one} with {other}"
 
 
 def _dependence(about: str, what: str, pair: Pair, most: float) -> Verdict:
     have, want = pair
     if have is None or want is None:
         return Verdict(about, "changed" if have != want else "kept", f"{what} unknown: the values do not vary")
+    have, want = round(have, 2) + 0.0, round(want, 2) + 0.0  # no minus before a zero
     numbers = f"{what} {have:.2f}, {want:.2f} in the reference"
     if abs(have - want) <= most:
         return Verdict(about, "kept", numbers)
     if abs(have) < abs(want) / 4 or have * want < 0:
         return Verdict(about, "lost", numbers)
-    return Verdict(about, "changed", f"{numbers}: {'weaker' if abs(have) < abs(want) else 'stronger'}")
+    return Verdict(about, "changed", f"{numbers} ({'weaker' if abs(have) < abs(want) else 'stronger'})")
 
 
 def _cycles(found: Fidelity) -> Iterator[Verdict]:
@@ -134,7 +139,7 @@ def _values(found: Fidelity) -> Iterator[Row]:
 
 def _dependences(found: Fidelity) -> Iterator[Row]:
     for name, pair in found.correlations.items():
-        yield "correlation of ranks", name, *_coefficients(pair)
+        yield "correlation of ranks", _couple(name), *_coefficients(pair)
     for name, lags in found.autocorrelations.items():
         for lag, pair in lags.items():
             yield f"autocorrelation of {NAMES[name]}", f"lag {lag}", *_coefficients(pair)

@@ -20,6 +20,10 @@ def _format(
 FORMATS = (
     _format("toml", "schedlab's own", "toml.read_toml", "write_toml.write_toml", "toml.looks_like", (".toml",)),
     _format(
+        *("slurm", "slurm.conf (and gres.conf, topology.conf)", "slurm_conf.read_slurm_conf"),
+        *("write_slurm.write_slurm_conf", "slurm_conf.looks_like", (".conf",)),
+    ),
+    _format(
         *("simgrid", "SimGrid platform (XML)", "simgrid.read_simgrid", "simgrid.write_simgrid", "simgrid.looks_like"),
         (".xml",),
     ),

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -20,7 +19,7 @@ from schedlab.model.cluster import Cluster, NodeGroup, Partition, Switch
 from schedlab.model.errors import InputError
 from schedlab.model.nodeset import MOST_NODES
 from schedlab.model.suggest import did_you_mean
-from schedlab.model.toml_lines import Mistakes, TomlLines
+from schedlab.model.toml_lines import Mistakes, TomlLines, load_toml
 from schedlab.model.units import LARGEST_AMOUNT, parse_bytes
 
 
@@ -44,7 +43,8 @@ _AMOUNT = 'a whole number of at least 0, or bytes with a unit such as "192 GiB"'
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+$", max_length=100)]
 Prefix = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]*[A-Za-z_.-]$", max_length=100)]
 Whole = Annotated[int, Field(ge=0, le=LARGEST_AMOUNT)]
-ResourceName = Annotated[Name, AfterValidator(_other_resource)]
+# A colon: `gpu:v100` is a kind of GPU.
+ResourceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]+$", max_length=100), AfterValidator(_other_resource)]
 Amount = Annotated[int, BeforeValidator(_amount)]
 
 
@@ -133,7 +133,7 @@ def looks_like(_start: str, name: str) -> bool:
 
 def parse_cluster(text: str, file: str) -> Cluster:
     """The cluster that the TOML `text` describes; `file` is what error messages call it."""
-    data = _load(text, file)
+    data = load_toml(text, file)
     mistakes = Mistakes(file, TomlLines(text))
     for key in data.keys() - set(_KEYS):
         hint = did_you_mean(key, _KEYS, "the file holds name, [[nodes]], [[partitions]] and [[switches]]")
@@ -161,19 +161,6 @@ def parse_cluster(text: str, file: str) -> Cluster:
     found_groups = tuple(group for group in node_groups if group)
     found_partitions = tuple(part for part in node_partitions if part)
     return Cluster(found_groups, found_partitions, name=name, switches=tuple(switch for switch in tree if switch))
-
-
-def _load(text: str, file: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        found = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", str(error), re.DOTALL)
-        message, line, column = found.groups() if found else (str(error), None, None)
-        place = f"{file}:{line or text.count(chr(10)) + 1}" + (f":{column}" if column else "")
-        hint = 'a line is key = value, with texts in quotes (memory = "192 GiB"), or a table such as [[nodes]]'
-        raise InputError(f"this is not TOML: {message}", where=place, hint=hint) from None
-    except (ValueError, RecursionError) as error:  # integers of thousands of digits, thousands of brackets
-        raise InputError(f"this is not a cluster file: {error}", where=file, hint="see docs/cluster.md") from None
 
 
 def _tables(data: dict[str, Any], key: str, mistakes: Mistakes) -> list[tuple[int, dict[str, Any]]]:

@@ -55,9 +55,6 @@ def check_partitions(partitions: Sequence[Partition | None], groups: Sequence[ob
             message = f"default = true: '{first.name}' is the default already"
             mistakes.add((*path, "default"), message, "expected one default partition")
         known.append(partition)
-    if known and len(known) == len(partitions) and not any(partition.default for partition in known):
-        hint = "add default = true to the partition for jobs that ask for none"
-        mistakes.add(("partitions", 0), "no partition is the default one", hint)
 
 
 def check_switches(switches: Sequence[Switch | None], groups: Sequence[NodeGroup | None], mistakes: Mistakes) -> None:

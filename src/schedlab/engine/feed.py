@@ -113,7 +113,9 @@ class Feed:
         ]
         if request.partition is not None and not wanted:
             return everywhere, "unknown partition"
-        inside = {name for partition in wanted for name in partition.groups} or {g.name for g in cluster.groups}
+        inside = {name for partition in wanted for name in partition.groups}
+        if not wanted:  # no partitions, or none for those who ask for none
+            inside = {group.name for group in cluster.groups}
         groups = [group.name in inside and request.features <= group.features for group in cluster.groups]
         return groups, "" if any(groups) else "no node has the features"
 

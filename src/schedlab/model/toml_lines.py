@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Sequence
+from typing import Any
 
 from schedlab.model.errors import InputError, InputErrors
 
@@ -98,3 +100,17 @@ class Mistakes:
     def raise_all(self) -> None:
         if self._found:
             raise InputErrors([error for _, error in sorted(self._found, key=lambda found: found[0])])
+
+
+def load_toml(text: str, file: str) -> dict[str, Any]:
+    """The content of a TOML file; an error that names the line where it is none."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", str(error), re.DOTALL)
+        message, line, column = found.groups() if found else (str(error), None, None)
+        place = f"{file}:{line or text.count(chr(10)) + 1}" + (f":{column}" if column else "")
+        hint = 'a line is key = value, with texts in quotes (memory = "192 GiB"), or a table such as [[nodes]]'
+        raise InputError(f"this is not TOML: {message}", where=place, hint=hint) from None
+    except (ValueError, RecursionError) as error:  # integers of thousands of digits, thousands of brackets
+        raise InputError(f"this is not TOML: {error}", where=file, hint="is it the right file?") from None

@@ -25,6 +25,10 @@ FOREIGN = _format("foreign", "what holds no jobs", "foreign.refuse", recognises=
 FORMATS = (
     SWF,
     _format(
+        *("slurm-events", "sbatch lines of the Slurm simulators", "slurm_events.read_slurm_events"),
+        *("write_events.write_slurm_events", "slurm_events.looks_like", (".events",)),
+    ),
+    _format(
         *("batsim", "Batsim workload (JSON)", "batsim.read_batsim", "batsim.write_batsim", "batsim.looks_like"),
         (".json",),
         takes=("speed", float),

@@ -1,0 +1,113 @@
+"""How much something changed, in words and figures: halved, 3.1 times as long, 12 % lower, 3.2 points more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from schedlab.analysis.compare import Unit
+from schedlab.workload.describe_table import duration
+
+HALF, DOUBLE = (0.45, 0.55), (1.8, 2.2)
+
+# What is surely nearer to no change than this is not worth the name: 1 %, or 0.1 points.
+_HARDLY = {"ratio": 0.01, "points": 0.001, "amount": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A ratio; for shares, and where there is no ratio, a difference. The limits are None for one repetition."""
+
+    kind: Literal["ratio", "points", "amount"]
+    unit: Unit
+    estimate: float
+    low: float | None
+    high: float | None
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any], unit: Unit) -> Change:
+        """Of a row of `compare_groups`."""
+        name = "difference" if unit == "share" or row["ratio"] is None else "ratio"
+        kind: Any = "points" if unit == "share" else "ratio" if name == "ratio" else "amount"
+        return cls(kind, unit, row[name], row[f"{name}_low"], row[f"{name}_high"])
+
+    @property
+    def neutral(self) -> float:
+        return 1.0 if self.kind == "ratio" else 0.0
+
+    @property
+    def up(self) -> bool:
+        return self.estimate > self.neutral
+
+    @property
+    def nothing(self) -> bool:
+        """The same in every repetition."""
+        return self.estimate == self.neutral and self.low == self.high
+
+    @property
+    def excluded(self) -> bool:
+        """Whether the interval leaves no change out."""
+        return self.low is not None and self.high is not None and not self.low <= self.neutral <= self.high
+
+    @property
+    def hardly(self) -> bool:
+        most = _HARDLY[self.kind]
+        return (
+            self.low is not None
+            and self.high is not None
+            and self.neutral - most < self.low
+            and self.high < self.neutral + most
+        )
+
+    def claim(self, what: str) -> str:
+        """`halves the mean wait`."""
+        if self.estimate == self.neutral:
+            return f"does not change {what}"
+        if _within(self.estimate, HALF) and self.kind == "ratio":
+            return f"halves {what}"
+        if _within(self.estimate, DOUBLE) and self.kind == "ratio":
+            return f"doubles {what}"
+        if self._many_times:
+            return f"makes {what} {_figure(self.estimate)} times as {'long' if self.unit == 'time' else 'high'}"
+        if self.kind == "ratio" and self.estimate < HALF[0]:
+            return f"cuts {what} to {_figure(100 * self.estimate)} %"
+        shorter, longer = ("shortens", "lengthens") if self.unit == "time" else ("lowers", "raises")
+        return f"{longer if self.up else shorter} {what} by {self._text(self.estimate, sign=False)}{self._tail}"
+
+    def shown(self, *, claimed: bool = False) -> str:
+        """The estimate; nothing where the claim has said it already."""
+        rough = self.kind == "ratio" and (self.estimate <= HALF[1] or _within(self.estimate, DOUBLE))
+        return "" if claimed and not rough else f"{self._text(self.estimate)}{self._tail}"
+
+    def limits(self) -> str:
+        return " to ".join(self._text(limit) for limit in (self.low, self.high) if limit is not None) + self._tail
+
+    @property
+    def _many_times(self) -> bool:
+        return self.kind == "ratio" and self.estimate > DOUBLE[1]
+
+    @property
+    def _tail(self) -> str:
+        if self.kind == "ratio":
+            return " times" if self._many_times else " %"
+        return " points" if self.kind == "points" else ""
+
+    def _text(self, value: float, *, sign: bool = True) -> str:
+        if self._many_times:
+            return _figure(value)
+        change = {"ratio": 100 * (value - 1), "points": 100 * value, "amount": value}[self.kind]
+        size = abs(change)
+        text = duration(size) if self.kind == "amount" and self.unit == "time" else _figure(size)
+        return f"{'−' if change < 0 else '+'}{text}" if sign and size else text
+
+
+def _within(value: float, limits: tuple[float, float]) -> bool:
+    return limits[0] <= value <= limits[1]
+
+
+def _figure(size: float) -> str:
+    """Two digits, as many as a reader takes in; more only before the point."""
+    if size >= 1e6:
+        return "over a million"
+    return f"{size:,.0f}" if size >= 9.95 else f"{size:.1f}" if size >= 0.995 else f"{size:.2g}"

@@ -1,0 +1,76 @@
+"""Confidence intervals of means, from Student's distribution: what a handful of repetitions can honestly tell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedlab.model.errors import InputError
+
+LEVEL = 0.95
+
+Method = Literal["student", "welch", "bca", "percentile"]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An estimate and the limits between which, at `level`, the true value is expected."""
+
+    estimate: float
+    low: float
+    high: float
+    level: float
+    method: Method
+
+    def excludes(self, value: float) -> bool:
+        return not self.low <= value <= self.high
+
+    def mapped(self, function: Callable[[float], float]) -> Interval:
+        """Of an increasing function of the estimated value."""
+        return replace(self, estimate=function(self.estimate), low=function(self.low), high=function(self.high))
+
+
+def student_interval(values: NDArray[Any], level: float = LEVEL) -> Interval | None:
+    """Of the mean. None for fewer than two values: one repetition says nothing about the spread."""
+    check_level(level)
+    n = len(values)
+    if n < 2:
+        return None
+    error = math.sqrt(float(values.var(ddof=1)) / n)
+    return _around(float(values.mean()), error, n - 1, level, "student")
+
+
+def welch_interval(one: NDArray[Any], other: NDArray[Any], level: float = LEVEL) -> Interval | None:
+    """Of mean(one) - mean(other), for samples that are not paired and may vary differently (Welch)."""
+    check_level(level)
+    if len(one) < 2 or len(other) < 2:
+        return None
+    parts = [float(sample.var(ddof=1)) / len(sample) for sample in (one, other)]
+    difference, variance = float(one.mean() - other.mean()), sum(parts)
+    if variance == 0:
+        return Interval(difference, difference, difference, level, "welch")
+    freedom = variance**2 / (parts[0] ** 2 / (len(one) - 1) + parts[1] ** 2 / (len(other) - 1))
+    return _around(difference, math.sqrt(variance), freedom, level, "welch")
+
+
+def check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise InputError(f"{level} is not a level of confidence", hint="a share between 0 and 1, such as 0.95")
+
+
+def known(values: Any) -> NDArray[np.float64]:
+    """As numbers, without those that are missing (None, NaN)."""
+    numbers = np.asarray(values, np.float64)
+    return numbers[~np.isnan(numbers)]
+
+
+def _around(centre: float, error: float, freedom: float, level: float, method: Method) -> Interval:
+    from scipy.special import stdtrit  # type: ignore[import-untyped]
+
+    reach = float(stdtrit(freedom, (1 + level) / 2)) * error
+    return Interval(centre, centre - reach, centre + reach, level, method)

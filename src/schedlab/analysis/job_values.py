@@ -1,0 +1,50 @@
+"""One number for each job of a run: its start, wait, turnaround or slowdown, as docs/semantics.md defines them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedlab.analysis.metrics import TAU
+from schedlab.analysis.trim import Selection
+from schedlab.model.errors import InputError
+from schedlab.model.run import Run, Tables
+from schedlab.model.suggest import did_you_mean
+
+JobMetric = Literal["start", "wait", "turnaround", "slowdown", "bounded_slowdown", "processor_slowdown"]
+JOB_METRICS: tuple[str, ...] = get_args(JobMetric)
+
+
+def job_values(tables: Tables, metric: str, *, tau: float = TAU) -> NDArray[np.float64]:
+    """In the order of the table; NaN for jobs that did not start, and for the slowdown of those of length 0."""
+    if metric not in JOB_METRICS:
+        hint = did_you_mean(metric, JOB_METRICS, f"metrics of jobs: {', '.join(JOB_METRICS)}")
+        raise InputError(f"there is no metric of jobs '{metric}'", hint=hint)
+    start: NDArray[Any] = tables.column("start")
+    if metric == "start":
+        return start
+    if metric == "wait":
+        return np.asarray(start - tables.column("eligible"))
+    end = tables.column("end")
+    turnaround, runtime = end - tables.column("eligible"), end - start
+    turnaround[np.isnan(start)] = np.nan
+    if metric == "turnaround":
+        return np.asarray(turnaround)
+    if metric == "slowdown":
+        found: NDArray[np.float64] = np.full(len(start), np.nan)
+        np.divide(turnaround, runtime, out=found, where=runtime > 0)
+        return found
+    length = np.maximum(runtime, tau)
+    if metric == "processor_slowdown":
+        length *= np.maximum(tables.column("cores"), 1)
+    return np.asarray(np.maximum(turnaround / length, 1.0))
+
+
+def chosen_jobs(run: Run, trim: Selection | None) -> NDArray[np.bool_]:
+    """Which jobs of the table count: those that started and are not left out."""
+    chosen: NDArray[np.bool_] = ~np.isnan(run.tables.column("start"))
+    if trim:
+        chosen &= trim.of(run).keeps(run.tables)
+    return chosen

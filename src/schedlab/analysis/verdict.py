@@ -1,0 +1,106 @@
+"""A comparison in one plain sentence, which claims no more than the numbers carry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from schedlab.analysis.change import Change
+from schedlab.analysis.compare import METRICS, Unit
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SIGNIFICANT = 0.05  # a corrected p-value below it is a difference
+
+_NAMES = {"backfilled_share": "share of backfilled jobs", "queued_share": "share of time with a queue"}
+
+
+def verdicts(comparisons: pl.DataFrame, *, jobs: str = "") -> list[str]:
+    """One sentence for each row of `compare_groups`."""
+    return [verdict(row, jobs=jobs) for row in comparisons.iter_rows(named=True)]
+
+
+def verdict(row: Mapping[str, Any], *, jobs: str = "") -> str:
+    """`easy halves the mean wait (−52 %, 95 % CI −54 to −47 %, 10 paired repetitions)`.
+
+    `jobs` says which jobs the metric is about, if not all: "large jobs".
+    """
+    what = f"the {metric_name(row['metric'])}{f' of {jobs}' if jobs else ''}"
+    group, baseline = row["group"], row["baseline"]
+    if row["difference"] is None:
+        return f"nothing is known about {what} under {group} or {baseline}"
+    change = Change.of(row, metric_unit(row["metric"]))
+    if row["n"] < 2 or row["n_baseline"] < 2:
+        return f"{_single(row)}, {group} {change.claim(what)}{_told(change.shown(claimed=True))}"
+    if change.nothing:
+        return f"{group} does not change {what} ({_repetitions(row)})"
+    if change.hardly:
+        return f"{group} hardly changes {what}{_told(change.shown(), _interval(row, change), _repetitions(row))}"
+    facts = (_interval(row, change), *_disagreement(row, change), _repetitions(row))
+    if _is_difference(row, change):
+        return f"{group} {change.claim(what)}{_told(change.shown(claimed=True), *facts)}"
+    return f"no difference in {what} can be told between {group} and {baseline}{_told(change.shown(), *facts)}"
+
+
+def metric_name(key: str) -> str:
+    """`wait.p99` as "p99 wait", `states.killed` as "number of killed jobs"."""
+    head, _, tail = key.partition(".")
+    if key in _NAMES:
+        return _NAMES[key]
+    if head == "states":
+        return "number of jobs that never started" if tail == "waiting" else f"number of {tail} jobs"
+    if key in METRICS:
+        return METRICS[key].label
+    if head in ("metrics", "observed"):
+        return tail.replace("_", " ")
+    return f"{tail} {head}".strip().replace("_", " ")
+
+
+def metric_unit(key: str) -> Unit:
+    if key in METRICS:
+        return METRICS[key].unit
+    head = key.partition(".")[0]
+    if head in ("wait", "turnaround"):
+        return "time"
+    if head in ("states", "reasons", "jobs", "started"):
+        return "count"
+    return "share" if key.endswith("_share") else "number"
+
+
+def _is_difference(row: Mapping[str, Any], change: Change) -> bool:
+    """By the interval, or by the test where that and the estimate point the same way."""
+    return change.excluded or (_significant(row) and (row["effect"] > 0) == change.up)
+
+
+def _significant(row: Mapping[str, Any]) -> bool:
+    return row["p_corrected"] is not None and row["p_corrected"] < SIGNIFICANT
+
+
+def _interval(row: Mapping[str, Any], change: Change) -> str:
+    return f"{100 * row['level']:.3g} % CI {change.limits()}"
+
+
+def _disagreement(row: Mapping[str, Any], change: Change) -> list[str]:
+    """The p-value is worth saying where it tells something else than the interval."""
+    if row["p_corrected"] is None or change.excluded == _significant(row):
+        return []
+    several = f" corrected for {row['comparisons']} comparisons" if row["comparisons"] > 1 else ""
+    return [f"p = {row['p_corrected']:.2g}{several}"]
+
+
+def _repetitions(row: Mapping[str, Any]) -> str:
+    if row["paired"]:
+        return f"{row['n']} paired repetitions"
+    return f"{row['n']} and {row['n_baseline']} repetitions, not paired"
+
+
+def _single(row: Mapping[str, Any]) -> str:
+    if row["n"] == row["n_baseline"]:
+        return "in this one run"
+    return f"in {row['n']} against {row['n_baseline']} runs"
+
+
+def _told(*facts: str) -> str:
+    given = [fact for fact in facts if fact]
+    return f" ({', '.join(given)})" if given else ""

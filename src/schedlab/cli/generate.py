@@ -1,0 +1,98 @@
+"""`schedlab generate`: jobs from a model, written as a log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from schedlab.cli.options import ForceFile
+
+if TYPE_CHECKING:
+    from schedlab.model.workload import JobBatch
+
+YEAR = 365 * 86_400.0
+
+
+def generate(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="A model file ([b]schedlab fit[/b] makes one), or a model in words: [b]lublin(processors=256)[/b].",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="OUT",
+            help="The log to write; its ending says in which format, .gz or .zst compresses it.",
+            show_default=False,
+        ),
+    ],
+    jobs: Annotated[int | None, typer.Option(min=1, metavar="N", help="How many jobs.")] = None,
+    span: Annotated[
+        str | None, typer.Option(metavar="TIME", help="For how long jobs are submitted: [b]1y[/b], [b]30d[/b].")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same jobs.")] = 0,
+    force: ForceFile = False,
+) -> None:
+    """Generate jobs from a model: so many, or for so long; with both, whichever comes first.
+
+    [b]schedlab generate hpc2n.json --span 1y --seed 7 --out year.swf.gz[/b]
+
+    [b]schedlab generate "lublin(processors=256)" --jobs 100000 --out lublin.swf[/b]
+    """
+    from schedlab.cli.output import check_new_file, say
+    from schedlab.generate.base import generate as generate_jobs
+    from schedlab.generate.store import read_model
+    from schedlab.model.errors import InputError
+    from schedlab.model.units import format_duration
+    from schedlab.workload.formats import write_workload
+
+    if jobs is None and span is None:
+        raise InputError("say how many jobs, or for how long", where="generate", hint="--jobs 100000 or --span 1y")
+    check_new_file(out, force)
+    length = None if span is None else parse_span(span)
+    workload = generate_jobs(read_model(model), jobs=jobs, span=length, seed=seed, name=out.name.partition(".")[0])
+    counted = _Counted(workload.source)
+    lost = write_workload(out, replace(workload, source=counted))
+    say(f"{counted.jobs:,} jobs in {format_duration(counted.last)}, seed {seed}, in {out}")
+    for sentence in lost:
+        say(f"  lost: {sentence}", "yellow")
+
+
+class _Counted:
+    """The jobs of a source as they pass."""
+
+    def __init__(self, source: Callable[[], Iterator[JobBatch]]) -> None:
+        self._source = source
+        self.jobs, self.last = 0, 0.0
+
+    def __call__(self) -> Iterator[JobBatch]:
+        self.jobs = 0
+        for batch in self._source():
+            self.jobs += len(batch)
+            self.last = float(batch.submit[-1])
+            yield batch
+
+
+def parse_span(text: str) -> float:
+    """A duration, or years of 365 days: `1y`, `0.5y`."""
+    from schedlab.model.errors import InputError
+    from schedlab.model.units import parse_duration
+
+    years, letter, rest = text.strip().partition("y")
+    if letter and not rest and years.replace(".", "", 1).strip().isdigit():
+        found = float(years) * YEAR
+    else:
+        found = parse_duration(text, where="--span")
+    if found <= 0:
+        raise InputError(f"'{text}' is no time at all", where="--span", hint="for example 1y, 30d, 12h")
+    return found

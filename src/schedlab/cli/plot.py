@@ -1,0 +1,160 @@
+"""`schedlab plot`: figures of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from schedlab.cli.options import ForceFile
+
+if TYPE_CHECKING:
+    from schedlab.model.run import Run
+    from schedlab.plot.catalogue import Kind
+
+_FLAGS = {"span": "--from, --to", "labels": "--label"}
+
+
+class PaperWidth(StrEnum):
+    column = "column"
+    page = "page"
+
+
+def plot(
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="RUN…", help="Run folders, or folders that hold runs.", show_default=False),
+    ] = None,
+    kind: Annotated[
+        str, typer.Option("--kind", "-k", metavar="KIND", help="What to draw: [b]--list[/b] shows the kinds.")
+    ] = "comparison",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="The figure: a name that ends in .pdf, .svg or .png."),
+    ] = None,
+    metric: Annotated[
+        str | None, typer.Option(metavar="wait|slowdown|turnaround", help="What is shown of each job.")
+    ] = None,
+    statistic: Annotated[str | None, typer.Option(metavar="mean|median", help="Of the jobs of a class.")] = None,
+    colour: Annotated[
+        str | None,
+        typer.Option(
+            metavar="job|user|group|queue|partition|slowdown|size", help="What the colours of a Gantt chart mean."
+        ),
+    ] = None,
+    begin: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="TIME",
+            help="From then on: [b]2d[/b] after the first submission, or a date ([b]2012-03-01[/b]). Figures of jobs "
+            "show those submitted in that time.",
+        ),
+    ] = None,
+    end: Annotated[str | None, typer.Option("--to", metavar="TIME", help="Until then.")] = None,
+    width: Annotated[
+        PaperWidth, typer.Option(help="A [b]column[/b] of a paper (3.4 in) or a whole [b]page[/b] (7 in).")
+    ] = PaperWidth.page,
+    label: Annotated[
+        list[str],
+        typer.Option("--label", metavar="NAME", help="What a run is called, instead of its policy; once for each run."),
+    ] = [],  # noqa: B006 - Typer copies it
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Above everything.")] = None,
+    force: ForceFile = False,
+    list_kinds: Annotated[bool, typer.Option("--list", metavar="", help="Show the kinds of figures and stop.")] = False,
+) -> None:
+    """Draw finished runs for papers and reports.
+
+    [b]schedlab plot results/* --kind ecdf --metric slowdown -o slowdowns.pdf[/b]
+
+    [b]schedlab plot results/easy --kind gantt --colour user --from 2d --to 3d -o gantt.pdf[/b]
+    """
+    from schedlab.cli.compare import open_runs
+    from schedlab.cli.output import check_new_file, say
+    from schedlab.model.errors import InputError
+    from schedlab.plot.catalogue import draw, kind_of
+    from schedlab.plot.style import checked_ending
+
+    if list_kinds:
+        _print_kinds()
+        return
+    if not runs:
+        raise InputError("which runs?", hint="name run folders, such as results/*; --list shows the kinds of figures")
+    if out is None:
+        raise InputError("where to?", hint="name the figure to write: -o figure.pdf")
+    options = {"metric": metric, "statistic": statistic, "colour": colour, "labels": label or None}
+    _check_options(kind_of(kind), options | {"span": begin or end})
+    checked_ending(out)
+    check_new_file(out, force)
+    found = open_runs(runs)
+    draw(kind, found, out, span=_span(found, begin, end), width=str(width), title=title, **options)
+    say(f"{'1 run' if len(found) == 1 else f'{len(found)} runs'} in {out}")
+
+
+def _check_options(kind: Kind, options: Mapping[str, object]) -> None:
+    from schedlab.model.errors import InputError
+    from schedlab.plot.catalogue import KINDS
+
+    for name, value in options.items():
+        if value is not None and name not in kind.options:
+            others = ", ".join(other.name for other in KINDS.values() if name in other.options)
+            hint = f"it is for {others}"
+            raise InputError(f"{_FLAGS.get(name, f'--{name}')} means nothing for --kind {kind.name}", hint=hint)
+
+
+def _print_kinds() -> None:
+    from schedlab.cli.output import print_sections
+    from schedlab.plot.catalogue import KINDS
+
+    rows = []
+    for kind in KINDS.values():
+        options = ", ".join(_FLAGS.get(name, f"--{name}") for name in kind.options)
+        rows.append(("kinds", kind.name, f"{kind.description} ({options})" if options else kind.description))
+    print_sections(rows)
+
+
+def _span(runs: Sequence[Run], begin: str | None, end: str | None) -> tuple[float, float] | None:
+    """In seconds of the runs."""
+    from schedlab.model.errors import InputError
+    from schedlab.plot.times import span_of
+
+    if begin is None and end is None:
+        return None
+    whole = span_of(runs)
+    low = whole[0] if begin is None else _moment(runs, begin, "--from", whole[0])
+    high = whole[1] if end is None else _moment(runs, end, "--to", whole[0])
+    if low >= whole[1] or high <= whole[0]:
+        raise InputError("nothing happened between --from and --to", hint=_extent(whole))
+    if not low < high:
+        raise InputError("--to is not after --from", hint=_extent(whole))
+    return low, high
+
+
+def _moment(runs: Sequence[Run], text: str, option: str, first: float) -> float:
+    """`2d` after the first submission, or the date `2012-03-01` (UTC unless it says otherwise)."""
+    from datetime import UTC, datetime
+
+    from schedlab.model.errors import InputError
+    from schedlab.model.units import parse_duration
+
+    if "-" not in text:
+        return first + parse_duration(text, where=option)
+    origin = runs[0].workload.get("origin")
+    try:
+        date = datetime.fromisoformat(text)
+    except ValueError:
+        hint = "write a duration such as 2d, or a date such as 2012-03-01T12:00"
+        raise InputError(f"'{text}' is not a time", where=option, hint=hint) from None
+    if not origin:
+        hint = "write the time since the first submission, such as 2d"
+        raise InputError("the run has no dates", where=option, hint=hint)
+    return ((date if date.tzinfo else date.replace(tzinfo=UTC)) - datetime.fromisoformat(origin)).total_seconds()
+
+
+def _extent(whole: tuple[float, float]) -> str:
+    from schedlab.model.units import format_duration
+
+    return f"from the first submission to the last end it is {format_duration(whole[1] - whole[0])}"

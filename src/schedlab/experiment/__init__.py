@@ -1,0 +1,1 @@
+"""Many runs from one file: planned, executed on all cores or machines, never lost, never done twice."""

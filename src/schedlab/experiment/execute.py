@@ -1,0 +1,117 @@
+"""One run of a study: made, simulated, measured, and its result put where the study keeps it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import resource
+import time
+from pathlib import Path
+from typing import Any
+
+from schedlab.analysis.compare import summary_of
+from schedlab.analysis.trim import InPhase, Selection, Trim
+from schedlab.engine.simulate import simulate
+from schedlab.experiment.inputs import Inputs
+from schedlab.experiment.plan import PlannedRun
+from schedlab.experiment.study import Point
+from schedlab.files.whole_file import whole_file
+from schedlab.model.run import Run
+from schedlab.model.version import VERSION
+
+_RULES = ("estimate", "overrun", "passes", "dependencies")
+
+
+def execute(run: PlannedRun, asked: dict[str, Any], folder: Path, inputs: Inputs) -> dict[str, Any]:
+    """Simulate one run into `folder` (of the study). Its result file, written last, is the proof that it is whole.
+
+    `asked` is what the study wants of every run: keep, phase, trim, metrics.
+    """
+    begin = time.perf_counter()
+    workload, cluster = inputs.of(run.point, run.seed)
+    made = time.perf_counter()
+    place = run_folder(folder, run.identity) if asked["keep"] == "tables" else None
+    simulated = simulate(
+        workload,
+        cluster,
+        _seeded(run.point["policy"], run.seed),
+        observers=_observers(run),
+        out=place,
+        force=True,  # what an earlier attempt left
+        **_rules(run.point),
+    )
+    result = run.to_dict() | {
+        "schedlab": VERSION,
+        "workload": workload.name,
+        "cluster": cluster.name,
+        "summary": _plain(summary_of(simulated, trim=selection(asked))),
+        "metrics": _measured(simulated, asked["metrics"]),
+        "files": {} if place is None else file_hashes(place),
+        "seconds": {
+            "workload": made - begin,
+            "engine": simulated.config.get("timing", {}).get("engine", 0.0),
+            "all": time.perf_counter() - begin,
+        },
+        "memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+    with whole_file(result_file(folder, run.identity)) as file:
+        file.write((json.dumps(result, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    return result
+
+
+def run_folder(folder: Path, identity: str) -> Path:
+    return folder / "runs" / identity
+
+
+def result_file(folder: Path, identity: str) -> Path:
+    return folder / "results" / f"{identity}.json"
+
+
+def file_hashes(folder: Path) -> dict[str, str]:
+    """The sha256 of every file of a run."""
+    found = {}
+    for path in sorted(folder.iterdir()):
+        with path.open("rb") as file:
+            found[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return found
+
+
+def selection(asked: dict[str, Any]) -> Selection | None:
+    """Which jobs of a run count."""
+    if asked["phase"] is not None:
+        return InPhase(asked["phase"])
+    return None if asked["trim"] is None else Trim.parse(asked["trim"])
+
+
+def _rules(point: Point) -> dict[str, Any]:
+    return {name: point[name] for name in _RULES if name in point}
+
+
+def _seeded(text: Any, seed: int) -> str:
+    """`{seed}` in a text stands for the seed of the repetition."""
+    return str(text).replace("{seed}", str(seed))
+
+
+def _observers(run: PlannedRun) -> list[Any]:
+    if "observe" not in run.point:
+        return []
+    from schedlab.model.plugins import load
+
+    return [load("observer", _seeded(run.point["observe"], run.seed)).make()]
+
+
+def _measured(run: Run, metrics: list[str]) -> dict[str, float | None]:
+    """The study's own metrics: functions in Python files or packages."""
+    own = [metric for metric in metrics if ":" in metric]
+    if not own:
+        return {}
+    from schedlab.analysis.measure import measure
+    from schedlab.model.plugins import load
+
+    return {name: value for name, (value, _) in measure(run, [load("metric", text) for text in own]).items()}
+
+
+def _plain(summary: dict[str, Any]) -> dict[str, Any]:
+    """As JSON gives it back."""
+    plain: dict[str, Any] = json.loads(json.dumps(summary))
+    return plain

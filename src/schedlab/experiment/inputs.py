@@ -1,0 +1,127 @@
+"""The workload and the machine of a point of a study."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from typing import Any
+
+from schedlab.cluster.read import read_cluster
+from schedlab.experiment.parameters import PARAMETERS
+from schedlab.experiment.study import Point
+from schedlab.model.cluster import Cluster
+from schedlab.model.errors import InputError
+from schedlab.model.units import parse_duration
+from schedlab.model.workload import JobBatch, Workload
+from schedlab.workload.header import header_number
+from schedlab.workload.transform.steps import Steps
+
+_READING = ("reader", "clean", "procs", "missing_limit", "requests")
+_FILL = {"stabilisation": None, "drain": None}
+KEPT_JOBS = 2_000_000  # in memory, from one run of a worker to the next
+
+
+def workload_key(point: Point, seed: int) -> str:
+    """Equal for points that have the same jobs."""
+    own = {name: value for name, value in point.items() if PARAMETERS[name].table == "workload"}
+    # The machine's size has a part in it where a load is held.
+    if {"pressure", "fill"} & set(own):
+        own["cluster"] = point["cluster"]
+    return json.dumps([own, seed], sort_keys=True)
+
+
+class Inputs:
+    """Makes workloads and machines; keeps the last workload, since runs that share one follow each other."""
+
+    def __init__(self) -> None:
+        self._key = ""
+        self._workload: Workload | None = None
+
+    def of(self, point: Point, seed: int) -> tuple[Workload, Cluster]:
+        key = workload_key(point, seed)
+        if key != self._key or self._workload is None:
+            self._workload = _in_memory(_made(point, seed))
+            self._key = key
+        return self._workload, cluster_of(point, self._workload)
+
+
+def cluster_of(point: Point, workload: Workload) -> Cluster:
+    if "cluster" in point:
+        return read_cluster(str(point["cluster"]))
+    size = header_number(workload.header, "MaxProcs") or header_number(workload.header, "MaxNodes")
+    if size is None:
+        raise InputError("the log does not say how large the machine was", hint="cluster = '120x2' in [run]")
+    return Cluster.of_cores(size)
+
+
+def _made(point: Point, seed: int) -> Workload:
+    jobs = _generated(point, seed) if "model" in point else _read(point)
+    given = {step.name: point[step.name] for step in fields(Steps) if step.name in point}
+    if given:
+        steps: Any = Steps
+        jobs = steps(**given).apply(jobs, seed)
+    if "pressure" in point:
+        from schedlab.generate.load import hold_pressure
+
+        pressure = float(point["pressure"])
+        jobs = hold_pressure(jobs, read_cluster(str(point["cluster"])).cores, low=pressure, high=pressure, seed=seed)
+    return _filled(jobs, point, seed) if "fill" in point else jobs
+
+
+def _read(point: Point) -> Workload:
+    from schedlab.workload.read import read_workload
+
+    options: dict[str, Any] = {name: point[name] for name in _READING if name in point}
+    if options.get("missing_limit", "runtime") != "runtime":
+        options["missing_limit"] = parse_duration(options["missing_limit"])
+    return read_workload(str(point["log"]), **options)
+
+
+def _generated(point: Point, seed: int) -> Workload:
+    from schedlab.generate.base import generate
+    from schedlab.generate.store import read_model
+
+    spans = [parse_duration(_plain(point[name])) for name in ("span",) if name in point]
+    if "experiment" in point and not spans:  # what the phases need, and some more: the load is held afterwards
+        wait = parse_duration(_plain(point.get("fill", 0)))
+        default = {"stabilisation": 6 * wait, "drain": 2 * wait}
+        phases = [parse_duration(_plain(point.get(name, default.get(name, 0)))) for name in (*_FILL, "experiment")]
+        spans = [1.1 * sum(phases)]
+    return generate(
+        read_model(str(point["model"])),
+        jobs=int(point["jobs"]) if "jobs" in point else None,
+        span=spans[0] if spans else None,
+        seed=seed,
+    )
+
+
+def _filled(jobs: Workload, point: Point, seed: int) -> Workload:
+    from schedlab.generate.fill import fill
+
+    optional = {name: parse_duration(_plain(point[name])) for name in _FILL if name in point}
+    return fill(
+        jobs,
+        read_cluster(str(point["cluster"])).cores,
+        wait=parse_duration(_plain(point["fill"])),
+        experiment=parse_duration(_plain(point["experiment"])),
+        job_cores=int(point.get("fill_cores", 1)),
+        seed=seed,
+        **optional,
+    )
+
+
+def _plain(value: Any) -> str | float:
+    return value if isinstance(value, str) else float(value)
+
+
+def _in_memory(workload: Workload) -> Workload:
+    """The jobs as they will be asked for again and again; those of a very long log are read again instead."""
+    batches: list[JobBatch] = []
+    kept = 0
+    for batch in workload.batches():
+        batches.append(batch)
+        kept += len(batch)
+        if kept > KEPT_JOBS:
+            return workload
+    workload.source = lambda: iter(batches)
+    return workload

@@ -1,0 +1,142 @@
+"""The ledger of a study: which runs it has, what became of them. SQLite with one writer, the coordinator.
+
+It can be lost: results are files of their own, and the ledger is made again from them.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from schedlab.experiment.execute import result_file
+from schedlab.experiment.plan import PlannedRun
+from schedlab.model.errors import InputError
+
+BACKUPS = 5
+_TABLES = """
+CREATE TABLE IF NOT EXISTS plan (position INTEGER PRIMARY KEY, identity TEXT UNIQUE, run TEXT);
+CREATE TABLE IF NOT EXISTS runs (
+  identity TEXT PRIMARY KEY, state TEXT, attempts INTEGER DEFAULT 0, seconds REAL, error TEXT, traceback TEXT, at REAL);
+CREATE TABLE IF NOT EXISTS study (key TEXT PRIMARY KEY, value TEXT);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How many runs of the plan are where."""
+
+    planned: int
+    done: int
+    failed: int
+    seconds: float  # that the done ones took
+    failures: tuple[tuple[PlannedRun, str, str], ...]  # run, error, traceback
+
+    @property
+    def open(self) -> int:
+        return self.planned - self.done - self.failed
+
+
+class Ledger:
+    """Open it, use it, close it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / "ledger.sqlite"
+        try:
+            self._base = sqlite3.connect(self.path, isolation_level=None, timeout=30)
+            self._base.execute("PRAGMA journal_mode=WAL")
+            self._base.executescript(_TABLES)
+        except sqlite3.DatabaseError as error:
+            hint = f"put {self.path} aside: it is made again from the results, nothing is lost"
+            raise InputError(f"the ledger cannot be read: {error}", where=str(self.path), hint=hint) from None
+
+    def close(self) -> None:
+        self._base.close()
+
+    def back_up(self) -> None:
+        """A copy beside it; the last few are kept."""
+        copies = self.folder / "backups"
+        copies.mkdir(exist_ok=True)
+        numbers = [int(path.stem.rpartition("-")[2]) for path in copies.glob("ledger-*.sqlite")]
+        target = copies / f"ledger-{max(numbers, default=0) + 1:06d}.sqlite"
+        with closing(sqlite3.connect(target)) as copy:
+            self._base.backup(copy)
+        for old in sorted(copies.glob("ledger-*.sqlite"))[:-BACKUPS]:
+            old.unlink()
+
+    def set_plan(self, runs: Sequence[PlannedRun], study: dict[str, Any]) -> None:
+        """What is to be done from now on; results of earlier plans stay known."""
+        rows = [(n, run.identity, json.dumps(run.to_dict())) for n, run in enumerate(runs)]
+        with self._base:
+            self._base.execute("BEGIN")
+            self._base.execute("DELETE FROM plan")
+            self._base.executemany("INSERT INTO plan VALUES (?, ?, ?)", rows)
+            self._base.execute("INSERT OR REPLACE INTO study VALUES ('study', ?)", [json.dumps(study)])
+
+    def study(self) -> dict[str, Any]:
+        found = self._base.execute("SELECT value FROM study WHERE key = 'study'").fetchone()
+        return json.loads(found[0]) if found else {}
+
+    def planned(self) -> list[PlannedRun]:
+        rows = self._base.execute("SELECT run FROM plan ORDER BY position").fetchall()
+        return [PlannedRun.from_dict(json.loads(row[0])) for row in rows]
+
+    def reconcile(self) -> None:
+        """Believe the results on disk: what has one is done, what has none is not."""
+        there = {path.stem for path in (self.folder / "results").glob("*.json")}
+        known = dict(self._base.execute("SELECT identity, state FROM runs").fetchall())
+        found = [identity for identity in there if known.get(identity) != "done"]
+        lost = [identity for identity, state in known.items() if state == "done" and identity not in there]
+        with self._base:
+            self._base.execute("BEGIN")
+            for identity in found:
+                self._record(identity, "done", _seconds(result_file(self.folder, identity)))
+            self._base.executemany("DELETE FROM runs WHERE identity = ?", [(identity,) for identity in lost])
+
+    def todo(self) -> list[PlannedRun]:
+        done = {row[0] for row in self._base.execute("SELECT identity FROM runs WHERE state = 'done'")}
+        return [run for run in self.planned() if run.identity not in done]
+
+    def done(self, run: PlannedRun, seconds: float) -> None:
+        with self._base:
+            self._record(run.identity, "done", seconds)
+
+    def failed(self, run: PlannedRun, error: str, traceback: str) -> None:
+        with self._base:
+            self._record(run.identity, "failed", None, error, traceback)
+
+    def status(self) -> Status:
+        rows = self._base.execute(
+            "SELECT plan.run, runs.state, runs.seconds, runs.error, runs.traceback "
+            "FROM plan LEFT JOIN runs ON runs.identity = plan.identity ORDER BY plan.position"
+        ).fetchall()
+        failures = tuple(
+            (PlannedRun.from_dict(json.loads(run)), error or "", traceback or "")
+            for run, state, _, error, traceback in rows
+            if state == "failed"
+        )
+        done = [seconds or 0.0 for _, state, seconds, *_ in rows if state == "done"]
+        return Status(len(rows), len(done), len(failures), sum(done), failures)
+
+    def _record(
+        self, identity: str, state: str, seconds: float | None, error: str | None = None, traceback: str | None = None
+    ) -> None:
+        self._base.execute(
+            "INSERT INTO runs VALUES (?, ?, 1, ?, ?, ?, ?) ON CONFLICT (identity) DO UPDATE SET "
+            "state = excluded.state, attempts = attempts + 1, seconds = excluded.seconds, error = excluded.error, "
+            "traceback = excluded.traceback, at = excluded.at",
+            (identity, state, seconds, error, traceback, time.time()),
+        )
+
+
+def _seconds(path: Path) -> float:
+    try:
+        return float(json.loads(path.read_text())["seconds"]["all"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0.0

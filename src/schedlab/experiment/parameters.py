@@ -1,0 +1,128 @@
+"""What can be said in a study file: the parameters of a run, and which values they take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+from schedlab.model.errors import InputError
+from schedlab.model.units import parse_duration
+from schedlab.workload.options import CLEANINGS
+from schedlab.workload.transform.steps import Steps
+
+Value = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One of them: in which table it stands, what it means, and a function that raises where a value is wrong."""
+
+    table: str  # "workload" or "run"
+    meaning: str
+    check: Callable[[Any], None]
+
+
+def _text(value: Any) -> None:
+    if not isinstance(value, str) or not value.strip():
+        raise InputError("expected a text")
+
+
+def _flag(value: Any) -> None:
+    if not isinstance(value, bool):
+        raise InputError("expected true or false")
+
+
+def _number(value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
+        raise InputError("expected a number above 0")
+
+
+def _whole(value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InputError("expected a whole number of at least 1")
+
+
+def _duration(value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise InputError('expected a duration such as "4h"')
+    parse_duration(value)
+
+
+def _one_of(*known: str) -> Callable[[Any], None]:
+    def check(value: Any) -> None:
+        if value not in known:
+            raise InputError(f"expected {', '.join(known[:-1])} or {known[-1]}")
+
+    return check
+
+
+def _limit(value: Any) -> None:
+    if value != "runtime":
+        _duration(value)
+
+
+def _policy(value: Any) -> None:
+    from schedlab.policy.spec import parse_policy
+
+    _text(value)
+    parse_policy(value)
+
+
+def _cluster(value: Any) -> None:
+    from schedlab.cluster.read import read_cluster
+
+    _text(value)
+    read_cluster(value)
+
+
+def _estimate(value: Any) -> None:
+    from schedlab.policy.estimates import parse_estimate
+
+    _text(value)
+    parse_estimate(value)
+
+
+def _model(value: Any) -> None:
+    from schedlab.generate.store import read_model
+
+    _text(value)
+    read_model(value)
+
+
+_STEP_CHECKS: dict[str, Callable[[Any], None]] = {
+    **dict.fromkeys(("remove_flurries", "shuffle"), _flag),
+    **dict.fromkeys(("sample_users", "thin", "duplicate", "stretch"), _number),
+    **dict.fromkeys(("cores_per_node", "machine", "machine_from"), _whole),
+    "round_limits": _duration,
+}
+
+PARAMETERS: dict[str, Parameter] = {
+    "log": Parameter("workload", "the file of a log", _text),
+    "reader": Parameter("workload", "its format, where it does not tell", _text),
+    "clean": Parameter("workload", "what is left out of it", _one_of(*CLEANINGS)),
+    "procs": Parameter("workload", "which number of processors counts", _one_of("requested", "allocated")),
+    "missing_limit": Parameter("workload", "the limit of a job without one", _limit),
+    "requests": Parameter("workload", "whether memory, partitions and features count", _one_of("cores", "full")),
+    "model": Parameter("workload", "a model file, or a model in words", _model),
+    "jobs": Parameter("workload", "how many jobs the model makes", _whole),
+    "span": Parameter("workload", "how much time they cover", _duration),
+    **{
+        step.name: Parameter("workload", f"the transformation {step.name}", _STEP_CHECKS.get(step.name, _text))
+        for step in fields(Steps)
+    },
+    "pressure": Parameter("workload", "the job pressure that is held", _number),
+    "fill": Parameter("workload", "the wait for which the machine is filled first", _duration),
+    "fill_cores": Parameter("workload", "the size of the jobs that fill it", _whole),
+    "stabilisation": Parameter("workload", "the time after the fill that does not count", _duration),
+    "experiment": Parameter("workload", "the time that counts", _duration),
+    "drain": Parameter("workload", "the time after that", _duration),
+    "cluster": Parameter("run", "the machine", _cluster),
+    "policy": Parameter("run", "the scheduler", _policy),
+    "estimate": Parameter("run", "how long jobs are believed to run", _estimate),
+    "overrun": Parameter("run", "what happens to a job at its limit", _one_of("kill", "run")),
+    "passes": Parameter("run", "how often the scheduler is asked", _one_of("instant", "event")),
+    "dependencies": Parameter("run", "whether jobs wait for preceding jobs", _one_of("ignore", "follow")),
+    "observe": Parameter("run", "an observer, such as failures(mtbf=1e6)", _text),
+}

@@ -1,0 +1,116 @@
+"""Workload models by name and in files: which kinds there are, reading, writing, fitting."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from schedlab.files.whole_file import whole_file
+from schedlab.generate.base import Model
+from schedlab.model.errors import InputError
+from schedlab.model.plugin_text import parse_reference
+from schedlab.model.suggest import did_you_mean
+from schedlab.model.workload import Workload
+
+VERSION = 1  # of model files
+
+KINDS = {
+    "empirical": "schedlab.generate.empirical:Empirical",
+    "lublin": "schedlab.generate.lublin:Lublin",
+    "cyclic": "schedlab.generate.cyclic:Cyclic",
+    "pool": "schedlab.generate.pool:Pool",
+}
+
+
+def model_class(kind: str, where: str = "") -> Any:
+    if kind not in KINDS:
+        hint = did_you_mean(kind, KINDS, f"kinds of models: {', '.join(KINDS)}")
+        raise InputError(f"there is no model '{kind}'", where=where, hint=hint)
+    module, _, name = KINDS[kind].partition(":")
+    return getattr(import_module(module), name)
+
+
+def fit(source: Workload | str | os.PathLike[str], kind: str = "empirical", **options: Any) -> Any:
+    """A model of this kind, fitted to a workload or to the log of this name. `options` are those of its `fit`.
+
+    The empirical model takes `joint` (True: what belongs together stays together; False: each variable on its own),
+    `draws` ("uniform" in a bin, or its "mid"), and `processors` where the log does not tell.
+    """
+    from schedlab.workload.read import read_workload
+
+    found = model_class(kind, "fit")
+    if not hasattr(found, "fit"):
+        able = ", ".join(name for name in KINDS if hasattr(model_class(name), "fit"))
+        hint = f"models that can be fitted: {able}"
+        raise InputError(f"the model '{kind}' cannot be fitted to a log", where="fit", hint=hint)
+    _refuse_unknown(found.fit, options, f"model {kind}")
+    return found.fit(source if isinstance(source, Workload) else read_workload(source, in_memory=False), **options)
+
+
+def write_model(path: str | os.PathLike[str], model: Model) -> None:
+    document = {"schedlab": VERSION, "model": model.kind, **model.to_dict()}
+    with whole_file(Path(path)) as file:
+        file.write((json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n").encode())
+
+
+def read_model(source: str | os.PathLike[str]) -> Model:
+    """A model file, or a model in words: `lublin(processors=256)`."""
+    text = os.fspath(source)
+    name = text.partition("(")[0].strip()
+    if name in KINDS and not Path(text).exists():
+        return _from_words(name, text)
+    if not Path(text).exists() and name.isidentifier():
+        model_class(name, text)  # says which names there are
+    return _from_file(Path(text))
+
+
+def _from_words(name: str, text: str) -> Model:
+    found, where = model_class(name), f"model {text}"
+    if name == "empirical":
+        hint = "schedlab fit LOG --out model.json makes one"
+        raise InputError("an empirical model is fitted to a log and read from its file", where=where, hint=hint)
+    reference = parse_reference(text, where)
+    if reference.positional:
+        hint = f"name them: {', '.join(_parameters(found))}"
+        raise InputError(f"arguments have no names: {reference.positional}", where=where, hint=hint)
+    _refuse_unknown(found, reference.keywords, where)
+    try:
+        model: Model = found(**reference.keywords)
+    except TypeError as error:
+        raise InputError(str(error), where=where, hint=f"it takes: {', '.join(_parameters(found))}") from None
+    return model
+
+
+def _from_file(path: Path) -> Model:
+    from schedlab.files.bytestream import ByteStream
+
+    try:
+        data = json.loads(b"".join(ByteStream(path)))
+    except (ValueError, RecursionError) as error:
+        hint = "a model is written by: schedlab fit LOG --out model.json"
+        raise InputError(f"is not a model file: {error}", where=str(path), hint=hint) from None
+    if not isinstance(data, dict) or "schedlab" not in data or "model" not in data:
+        hint = 'it begins with {"schedlab": 1, "model": "empirical", …}'
+        raise InputError("is not a model file: the keys schedlab and model are missing", where=str(path), hint=hint)
+    version, kind = data.pop("schedlab"), data.pop("model")
+    if version != VERSION:
+        hint = "fit the model again with this version of schedlab"
+        raise InputError(f"schedlab is {version!r}, this version reads {VERSION}", where=str(path), hint=hint)
+    found: Model = model_class(str(kind), f"{path}, model").from_dict(data, str(path))
+    return found
+
+
+def _refuse_unknown(function: Any, options: dict[str, Any], where: str) -> None:
+    names = _parameters(function)
+    for option in options:
+        if option not in names:
+            hint = did_you_mean(option, names, f"it takes: {', '.join(names)}")
+            raise InputError(f"there is no argument '{option}'", where=where, hint=hint)
+
+
+def _parameters(function: Any) -> list[str]:
+    return [name for name in inspect.signature(function).parameters if name not in ("self", "workload")]

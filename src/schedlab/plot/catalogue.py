@@ -1,0 +1,118 @@
+"""The kinds of figures that can be drawn of runs, and what each of them can be told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from schedlab.model.errors import InputError
+from schedlab.model.run import Run
+from schedlab.model.suggest import did_you_mean
+from schedlab.model.workload import Phase
+from schedlab.plot.baseline import plot_baseline
+from schedlab.plot.classes import plot_classes
+from schedlab.plot.comparison import plot_comparison
+from schedlab.plot.curves import plot_curves
+from schedlab.plot.distributions import plot_box, plot_ecdf, plot_violin
+from schedlab.plot.gantt import plot_gantt
+from schedlab.plot.gantt_colours import colouring
+from schedlab.plot.measures import labels_of
+from schedlab.plot.over_time import plot_queue, plot_utilisation
+from schedlab.plot.style import Width, figure_headline, legend, panels, save
+from schedlab.plot.times import span_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A figure; `options` are those it takes besides `width` and `title`."""
+
+    name: str
+    description: str
+    draw: Callable[..., Any]  # (runs, path, **options)
+    options: tuple[str, ...] = ()
+
+
+def draw(kind: str, runs: Sequence[Run], path: str | Path | None = None, **options: Any) -> Axes | Figure:
+    """The figure of that kind. Options that are None count as not given."""
+    given = {name: value for name, value in options.items() if value is not None}
+    drawn: Axes | Figure = kind_of(kind).draw(runs, path, **given)
+    return drawn
+
+
+def kind_of(name: str) -> Kind:
+    if name not in KINDS:
+        hint = did_you_mean(name, KINDS, f"kinds: {', '.join(KINDS)}")
+        raise InputError(f"there is no kind of figure '{name}'", hint=hint)
+    return KINDS[name]
+
+
+def _gantt(runs: Sequence[Run], path: str | Path | None, **options: Any) -> Axes | Figure:
+    shades: dict[str, str] = {}
+    for run in runs:
+        for name, shade in colouring(run, options.get("colour", "job")).names.items():
+            if shades.setdefault(name, shade) != shade:
+                hint = "draw them one by one, or colour by something else"
+                raise InputError(f"'{name}' would have another colour in each of the runs", hint=hint)
+    return _one_below_the_other(plot_gantt, 1.9, runs, path, options)
+
+
+def _curves(runs: Sequence[Run], path: str | Path | None, **options: Any) -> Axes | Figure:
+    return _one_below_the_other(plot_curves, 1.5, runs, path, options)
+
+
+def _one_below_the_other(
+    plot: Callable[..., Axes], height: float, runs: Sequence[Run], path: str | Path | None, options: Mapping[str, Any]
+) -> Axes | Figure:
+    """Of one run the figure as it is; of several a panel for each, over the same time."""
+    labels = labels_of(runs, options.get("labels"))
+    told = {name: value for name, value in options.items() if name not in ("labels", "title")}
+    if len(runs) == 1:
+        return plot(runs[0], path, title=options.get("title") or labels[0], **told)
+    width: Width = options.get("width", "page")
+    figure, every = panels(labels, width, height, across=1)
+    figure_headline(figure, options.get("title", ""))
+    told["span"] = options.get("span") or span_of(runs)
+    named: dict[str, Any] = {}
+    for run, axes in zip(runs, every, strict=True):
+        plot(run, axes=axes, title=axes.get_title(loc="left"), **told)
+        if axes.legend_ is not None:
+            named |= dict(zip((t.get_text() for t in axes.legend_.texts), axes.legend_.legend_handles, strict=True))
+            axes.legend_.remove()
+    for axes in every[:-1]:
+        axes.set_xlabel("")
+    if named:
+        legend(figure, list(named.values()), list(named), width)
+    save(figure, path)
+    return figure
+
+
+def _baseline(runs: Sequence[Run], path: str | Path | None, **options: Any) -> Figure:
+    if len(runs) != 1:
+        raise InputError(f"a figure of kind 'baseline' shows one run, not {len(runs)}", hint="name one run")
+    phases = [Phase(**phase) for phase in runs[0].workload.get("phases", ())]
+    if not phases:
+        hint = "fill() and --phase are about workloads that have some (docs/load-and-fill.md)"
+        raise InputError("its workload has no phases", where=str(runs[0].path or runs[0]), hint=hint)
+    return plot_baseline(runs[0], phases, path, **options)
+
+
+_OVER_TIME, _OF_JOBS = ("span", "labels"), ("metric", "span", "labels")
+_KINDS = (
+    Kind("gantt", "who had which nodes, over time", _gantt, ("colour", *_OVER_TIME)),
+    Kind("utilisation", "the share of cores in use, over time", plot_utilisation, _OVER_TIME),
+    Kind("queue", "the number of waiting jobs, over time", plot_queue, _OVER_TIME),
+    Kind("curves", "jobs submitted, started and ended so far", _curves, _OVER_TIME),
+    Kind("box", "quartiles, 5 % to 95 %, and mean of a metric", plot_box, _OF_JOBS),
+    Kind("violin", "the density of a metric", plot_violin, _OF_JOBS),
+    Kind("ecdf", "the share of jobs at or below each value of a metric", plot_ecdf, _OF_JOBS),
+    Kind("classes", "a metric by size and run time of the jobs", plot_classes, (*_OF_JOBS, "statistic")),
+    Kind("comparison", "waits, queue and machine of several runs in one picture", plot_comparison, ("labels",)),
+    Kind("baseline", "machine and waits over the phases of an experiment", _baseline),
+)
+KINDS = {kind.name: kind for kind in _KINDS}

@@ -1,0 +1,196 @@
+"""How a metric is spread over the jobs of each run: boxes, violins, or the share of jobs below each value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from schedlab.analysis.distribution import distribution
+from schedlab.model.run import Run
+from schedlab.plot.measures import Measure, labels_of, measure_of, measured
+from schedlab.plot.style import (
+    COLOURS,
+    SMALL,
+    Width,
+    finish_series,
+    headline,
+    new_figure,
+    plain,
+    save_axes,
+    series,
+    wrapped,
+)
+from schedlab.plot.times import LINEAR_UP_TO, Floats, Span, scale_durations
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_POINTS = 4000  # of a line; a printer shows no more
+_BOX = ("p5", "p25", "median", "p75", "p95", "mean")
+_LETTERS = {"column": 18, "page": 34}  # of a label, in a line
+
+
+def plot_box(
+    runs: Sequence[Run],
+    path: str | Path | None = None,
+    *,
+    metric: str = "wait",
+    axes: Axes | None = None,
+    width: Width = "page",
+    span: Span | None = None,
+    labels: Sequence[str] | None = None,
+    title: str = "",
+) -> Axes:
+    """A box for each run: quartiles and median, whiskers from 5 % to 95 % of the jobs, a diamond at the mean."""
+    measure = measure_of(metric)
+    axes = axes or _rows(labels_of(runs, labels), width)
+    longest = 0.0
+    for row, run in enumerate(runs):
+        found = distribution(measured(run, metric, span))
+        if found["max"] is None:  # nothing started
+            continue
+        p5, p25, median, p75, p95, mean = (float(found[key] or 0) for key in _BOX)
+        colour = COLOURS[row % 7]
+        axes.hlines(row, p5, p25, color=colour, linewidth=1.0)
+        axes.hlines(row, p75, p95, color=colour, linewidth=1.0)
+        axes.vlines([p5, p95], row - 0.16, row + 0.16, color=colour, linewidth=1.0)
+        axes.barh(row, p75 - p25, left=p25, height=0.56, facecolor=_tint(colour), edgecolor=colour, linewidth=0.8)
+        axes.vlines(median, row - 0.28, row + 0.28, color=colour, linewidth=1.8)
+        axes.plot(mean, row, marker="D", markersize=3.2, color="white", markeredgecolor="black", markeredgewidth=0.7)
+        longest = max(longest, p95, mean)
+    return _finish_rows(axes, measure, labels_of(runs, labels), width, longest, title, path)
+
+
+def plot_violin(
+    runs: Sequence[Run],
+    path: str | Path | None = None,
+    *,
+    metric: str = "wait",
+    axes: Axes | None = None,
+    width: Width = "page",
+    span: Span | None = None,
+    labels: Sequence[str] | None = None,
+    title: str = "",
+) -> Axes:
+    """A violin for each run: how many jobs have about that value, with the quartiles and the median."""
+    measure = measure_of(metric)
+    axes = axes or _rows(labels_of(runs, labels), width)
+    longest = 0.0
+    for row, run in enumerate(runs):
+        values = measured(run, metric, span)
+        if not len(values):
+            continue
+        colour = COLOURS[row % 7]
+        places, density = _density(values, measure)
+        high = 0.42 * density / density.max()
+        axes.fill_between(places, row - high, row + high, facecolor=_tint(colour), edgecolor=colour, linewidth=0.7)
+        p25, median, p75 = np.quantile(values, (0.25, 0.5, 0.75))
+        axes.hlines(row, p25, p75, color=colour, linewidth=2.4)
+        axes.plot(median, row, marker="o", markersize=3.4, color="white", markeredgecolor=colour, markeredgewidth=0.9)
+        longest = max(longest, float(values.max()))
+    return _finish_rows(axes, measure, labels_of(runs, labels), width, longest, title, path)
+
+
+def plot_ecdf(
+    runs: Sequence[Run],
+    path: str | Path | None = None,
+    *,
+    metric: str = "wait",
+    axes: Axes | None = None,
+    width: Width = "page",
+    span: Span | None = None,
+    labels: Sequence[str] | None = None,
+    title: str = "",
+) -> Axes:
+    """The share of jobs whose value is at most so large, a line for each run."""
+    measure, names = measure_of(metric), labels_of(runs, labels)
+    own = axes is None
+    axes = axes or new_figure(width, 2.4).subplots()
+    longest = 0.0
+    for number, (run, name) in enumerate(zip(runs, names, strict=True)):
+        values, shares = cumulative(measured(run, metric, span))
+        values = np.append(0.0 if measure.duration else 1.0, values)
+        axes.step(values, np.append(0.0, 100 * shares), where="post", label=name, **series(number))
+        longest = max(longest, float(values[-1]))
+    _scale(axes, measure, longest)
+    axes.set_ylim(0, 101)
+    axes.yaxis.set_major_formatter("{x:.0f} %")
+    axes.set_ylabel("jobs")
+    axes.set_xlabel(f"{measure.label} (at most)")
+    plain(axes, "both")
+    finish_series(axes, names, width, title, own=own)
+    save_axes(axes, path)
+    return axes
+
+
+def cumulative(values: Floats) -> tuple[Floats, Floats]:
+    """Values in increasing order, and the share of all that are not larger; evenly thinned where there are many."""
+    ordered = np.sort(values)
+    ranks = np.arange(1, len(ordered) + 1)
+    if len(ordered) > _MOST_POINTS:
+        ranks = np.unique(np.linspace(1, len(ordered), _MOST_POINTS).astype(np.int64))
+    return ordered[ranks - 1], ranks / max(len(ordered), 1)
+
+
+def _rows(labels: Sequence[str], width: Width) -> Axes:
+    """Axes with a row for each label, as high as the label needs."""
+    lines = max(wrapped(label, _LETTERS[width]).count("\n") + 1 for label in labels)
+    row = max(0.24, 1.3 * lines * SMALL / 72)
+    return new_figure(width, 0.62 + row * len(labels)).subplots()
+
+
+def _finish_rows(
+    axes: Axes,
+    measure: Measure,
+    labels: Sequence[str],
+    width: Width,
+    longest: float,
+    title: str,
+    path: str | Path | None,
+) -> Axes:
+    _scale(axes, measure, longest)
+    axes.set_yticks(range(len(labels)), [wrapped(label, _LETTERS[width]) for label in labels])
+    axes.set_ylim(len(labels) - 0.4, -0.6)  # the first on top
+    axes.set_xlabel(measure.label)
+    plain(axes, "x")
+    headline(axes, title)
+    save_axes(axes, path)
+    return axes
+
+
+def _scale(axes: Axes, measure: Measure, longest: float) -> None:
+    if measure.duration:
+        scale_durations(axes, 1.08 * longest or 1.0)
+        return
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    axes.set_xscale("log")
+    axes.set_xlim(0.97, max(1.15 * longest, 10.0))
+    axes.xaxis.set_major_locator(LogLocator(numticks=7))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+
+
+def _density(values: Floats, measure: Measure) -> tuple[Floats, Floats]:
+    """A Gaussian kernel density on the scale of the axis (Scott's bandwidth), between the extreme values."""
+    scaled = np.arcsinh(values / LINEAR_UP_TO) if measure.duration else np.log10(values)
+    low, high = float(scaled.min()), float(scaled.max())
+    if low == high:
+        low, high = low - 0.05, high + 0.05
+    counts, edges = np.histogram(scaled, bins=256, range=(low, high))
+    step = (high - low) / 256
+    bandwidth = max(float(scaled.std()) * len(scaled) ** -0.2, 2 * step)
+    reach = np.arange(-256, 257) * step / bandwidth
+    density = np.convolve(counts, np.exp(-0.5 * reach**2))[256:-256]
+    places = (edges[:-1] + edges[1:]) / 2
+    return LINEAR_UP_TO * np.sinh(places) if measure.duration else 10**places, density
+
+
+def _tint(colour: str) -> Any:
+    """The colour on paper that shines through."""
+    from matplotlib.colors import to_rgb
+
+    return tuple(1 - 0.3 * (1 - part) for part in to_rgb(colour))

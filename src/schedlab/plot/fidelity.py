@@ -1,0 +1,157 @@
+"""Two workloads in one picture: distributions, what a job has to do with the one before, and the week."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from schedlab.analysis.fidelity import CURVE, Fidelity, Variable
+from schedlab.analysis.fidelity_words import NAMES
+from schedlab.plot.comparison import COLOURS, GREY
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+# The reference is a broad line and the workload a narrow one on top: both can be seen where they agree.
+BROAD: dict[str, Any] = {"color": COLOURS[5], "linewidth": 4.5, "solid_capstyle": "butt"}
+NARROW: dict[str, Any] = {"color": COLOURS[0], "linewidth": 1.4}
+STYLES = (NARROW, BROAD)
+_TITLE: dict[str, Any] = {"loc": "left", "fontsize": 10, "fontweight": "bold"}
+# Ticks that people can read: value and text.
+TIMES = ((1, "1 s"), (60, "1 min"), (3600, "1 h"), (86_400, "1 d"), (2_592_000, "30 d"))
+WORKS = ((3.6, "0.001"), (360, "0.1"), (36_000, "10"), (3.6e6, "1 k"), (3.6e8, "100 k"), (3.6e10, "10 M"))
+HISTOGRAMS = ("runtime", "count", "accuracy")
+DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+def plot_fidelity(found: Fidelity, path: str | Path | None = None) -> Figure:
+    """Cumulative distributions, histograms, autocorrelations, the week; written to `path` if one is given."""
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1)
+    figure = Figure(figsize=(10, 13), layout=layout, facecolor="white")
+    grid = figure.add_gridspec(5, 3)
+    for place, variable in enumerate(found.variables.values()):
+        _plot_cumulative(figure.add_subplot(grid[place // 3, place % 3]), variable)
+    for place, name in enumerate(HISTOGRAMS):
+        _plot_histogram(figure.add_subplot(grid[2, place]), found.variables[name])
+    for place, name in enumerate(found.autocorrelations):
+        _plot_memory(figure.add_subplot(grid[3, place]), found, name)
+    _plot_week(figure.add_subplot(grid[4, :]), found)
+    _legend(figure, found)
+    if path is not None:
+        figure.savefig(path, dpi=130)
+    return figure
+
+
+def _plot_cumulative(axes: Axes, variable: Variable) -> None:
+    """The share of jobs up to each value; values below a second stand at the left edge."""
+    low = _scale(axes, variable)
+    for curve, style in zip(variable.curves[::-1], STYLES[::-1], strict=True):
+        axes.plot(np.maximum(curve, low), 100 * CURVE, **style)
+    axes.set_ylim(0, 100)
+    axes.yaxis.set_major_formatter("{x:.0f} %")
+    axes.set_ylabel("jobs up to …")
+    axes.set_title(_name(variable.name), **_TITLE)
+    axes.text(0.97, 0.06, f"KS {variable.ks:.3f}", transform=axes.transAxes, ha="right", color=GREY, fontsize=9)
+    _plain(axes)
+
+
+def _plot_histogram(axes: Axes, variable: Variable) -> None:
+    low = _scale(axes, variable)
+    if variable.unit:
+        edges = np.geomspace(low, max(float(variable.curves[1][-1]), 10 * low), 31)
+    elif variable.name == "accuracy":
+        edges = np.linspace(0, 1.2, 31)
+    else:  # sizes: around the powers of two
+        edges = np.exp2(np.arange(0, np.ceil(np.log2(max(curve[-1] for curve in variable.curves))) + 2) - 0.5)
+    for curve, style in zip(variable.curves[::-1], STYLES[::-1], strict=True):
+        upto = np.searchsorted(np.maximum(curve, low), edges, side="right") / len(curve)
+        upto[0], upto[-1] = 0.0, 1.0  # what lies beyond belongs to the bars at the ends
+        if style is BROAD:
+            axes.stairs(100 * np.diff(upto), edges, fill=True, color=style["color"])
+        else:
+            axes.stairs(100 * np.diff(upto), edges, **style)
+    axes.set_ylim(0)
+    axes.yaxis.set_major_formatter("{x:.0f} %")
+    axes.set_ylabel("jobs")
+    axes.set_title(_name(variable.name), **_TITLE)
+    _plain(axes)
+
+
+def _plot_memory(axes: Axes, found: Fidelity, name: str) -> None:
+    """How like the job some places before it a job is."""
+    lags = found.autocorrelations[name]
+    values = np.array([[np.nan if one is None else one for one in pair] for pair in lags.values()])
+    for side, style in ((1, BROAD), (0, NARROW)):
+        axes.plot(list(lags), values[:, side], marker="o", ms=4, **style)
+    axes.set_xscale("log")
+    axes.set_xticks(list(lags), [str(lag) for lag in lags])
+    axes.set_xticks([], minor=True)
+    axes.set_ylim(np.floor(10 * np.nanmin(values, initial=0.0) + 0.5) / 10, 1)
+    axes.set_xlabel("jobs apart")
+    axes.set_ylabel("autocorrelation")
+    axes.set_title(_name(name), **_TITLE)
+    _plain(axes)
+
+
+def _plot_week(axes: Axes, found: Fidelity) -> None:
+    hours = np.arange(169)
+    axes.stairs(100 * found.weeks[1], hours, fill=True, color=BROAD["color"])
+    axes.stairs(100 * found.weeks[0], hours, **NARROW)
+    axes.set_xlim(0, 168)
+    axes.set_xticks(range(12, 168, 24), DAYS)
+    for midnight in range(24, 168, 24):
+        axes.axvline(midnight, color="white", linewidth=1.2)
+    axes.yaxis.set_major_formatter("{x:.1f} %")
+    axes.set_title("Share of jobs submitted in each hour of the week", **_TITLE)
+    _plain(axes)
+
+
+def _scale(axes: Axes, variable: Variable) -> float:
+    """A suitable axis; returns the smallest value that can be drawn on it."""
+    if variable.name == "accuracy":
+        axes.set_xlim(0, 1.2)
+        return 0.0
+    largest = max(float(curve[-1]) for curve in variable.curves)
+    axes.set_xscale("log", base=10 if variable.unit else 2)
+    low = 1.0 if variable.unit else 0.8
+    ticks = TIMES if variable.unit == "s" else WORKS
+    if variable.unit:
+        shown = [tick for tick in ticks if low <= tick[0] <= largest]
+        axes.set_xticks([value for value, _ in shown], [text for _, text in shown])
+    else:
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.set_xticks([], minor=True)
+    axes.set_xlim(low, max(largest * 1.2, 2 * low))
+    axes.set_xlabel({"s": "", "core-s": "core-hours"}.get(variable.unit, "chunks (processors)"))
+    return low
+
+
+def _name(name: str) -> str:
+    return NAMES[name].partition(" (")[0].capitalize()
+
+
+def _legend(figure: Figure | SubFigure, found: Fidelity) -> None:
+    from matplotlib.lines import Line2D
+
+    lines = [Line2D([], [], **style) for style in STYLES]
+    names = [f"{side.name} ({side.jobs:,} jobs)" for side in (found.workload, found.reference)]
+    figure.legend(lines, names, loc="outside upper left", ncols=2, frameon=False, fontsize=11, handlelength=2.2)
+
+
+def _plain(axes: Axes) -> None:
+    """Nothing but the data and a few grey lines to read it by."""
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.spines["bottom"].set_color(GREY)
+    axes.grid(axis="y", color="#e3e5e8", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.tick_params(colors=GREY, length=0, labelsize=8.5)
+    axes.tick_params(axis="x", which="major", length=3)
+    for label in (axes.xaxis.label, axes.yaxis.label):
+        label.set_color(GREY)
+        label.set_fontsize(9)

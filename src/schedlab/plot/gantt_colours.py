@@ -1,0 +1,90 @@
+"""The colours of the jobs of a Gantt chart: job by job, by user, queue, group or partition, or by a number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedlab.model.errors import InputError
+from schedlab.model.run import Run
+from schedlab.model.suggest import did_you_mean
+from schedlab.plot.style import COLOURS, LIGHT, shades
+
+OWNERS = ("user", "group", "queue", "partition")
+NUMBERS = {"slowdown": "bounded slowdown (up to 1,000)", "size": "size (cores)"}
+COLOURINGS = ("job", *OWNERS, *NUMBERS)
+
+# Neighbours in the queue get different ones; none is dark, so that a number can be read on it.
+_JOBS = ("#56B4E9", "#E69F00", "#7FCFB9", "#E8A98A", "#8FB8DA", "#F0E442", "#DDA6C4", "#5FAF92", "#F3CF80", "#B5B9BF")
+_OTHERS, _UNKNOWN = "#9aa0a6", LIGHT
+MOST_NAMES = 7
+_LARGEST_SLOWDOWN = 1000.0  # on the scale: from here on all are equally dark
+
+
+@dataclass(frozen=True, slots=True)
+class Colouring:
+    """A colour for each job; what the colours mean, in a legend or on a scale."""
+
+    colours: NDArray[np.float64]  # red, green, blue and opacity, in the order of the table of jobs
+    names: dict[str, str] = field(default_factory=dict)  # name -> colour
+    scale: Any = None  # a ScalarMappable
+    scale_label: str = ""
+
+
+def colouring(run: Run, by: str) -> Colouring:
+    """Users (groups …) with the most core time have colours of their own."""
+    if by == "job":
+        return Colouring(_rgba(_JOBS)[np.arange(len(run.jobs)) % len(_JOBS)])
+    if by in OWNERS:
+        return _by_owner(run, by)
+    if by in NUMBERS:
+        return _by_number(run, by)
+    hint = did_you_mean(by, COLOURINGS, f"colours: {', '.join(COLOURINGS)}")
+    raise InputError(f"jobs cannot be coloured by '{by}'", hint=hint)
+
+
+def _by_owner(run: Run, by: str) -> Colouring:
+    owner = run.jobs[by].fill_null(-1).to_numpy()
+    owners, place = np.unique(owner, return_inverse=True)
+    # What the log says, not what the schedule made of it: the same colours for all runs of a workload.
+    work = np.bincount(place, run.jobs["cores"].to_numpy() * run.jobs["runtime"].to_numpy(), len(owners))
+    ranked = [at for at in np.argsort(-work, kind="stable") if owners[at] >= 0]
+    chosen, rest = ranked[:MOST_NAMES], ranked[MOST_NAMES:]
+    colour = {at: COLOURS[number] for number, at in enumerate(chosen)}
+    names = {_name(run, by, int(owners[at])): colour[at] for at in chosen}
+    if rest:
+        names[f"{len(rest):,} others"] = _OTHERS
+    if (owner < 0).any():
+        names["unknown"] = _UNKNOWN
+    palette = [colour.get(at, _OTHERS if owners[at] >= 0 else _UNKNOWN) for at in range(len(owners))]
+    return Colouring(_rgba(palette)[place], names)
+
+
+def _name(run: Run, by: str, number: int) -> str:
+    labels = run.workload.get("labels", {}).get(by, ())
+    return str(labels[number]) if number < len(labels) else f"{by} {number}"
+
+
+def _by_number(run: Run, by: str) -> Colouring:
+    """On scales that do not depend on the schedule, so that charts can be compared."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import LogNorm
+
+    jobs = run.jobs
+    if by == "size":
+        values, largest = np.maximum(jobs["cores"].to_numpy(), 1.0), max(float(run.cluster.cores), 10.0)
+    else:
+        start, end = jobs["start"].to_numpy(), jobs["end"].to_numpy()
+        bounded = (end - jobs["eligible"].to_numpy()) / np.maximum(end - start, run.summary["tau"])
+        values, largest = np.maximum(bounded, 1.0), _LARGEST_SLOWDOWN
+    scale = ScalarMappable(LogNorm(1.0, largest), shades())
+    return Colouring(np.asarray(scale.to_rgba(values)), scale=scale, scale_label=NUMBERS[by])
+
+
+def _rgba(colours: Any) -> NDArray[np.float64]:
+    from matplotlib.colors import to_rgba_array
+
+    return np.asarray(to_rgba_array(list(colours)))

@@ -1,0 +1,1 @@
+"""Pages to read and to send: one file each, nothing to load from elsewhere."""

@@ -1,0 +1,241 @@
+"""Fuzz the reader of Slurm dumps: mutated dumps and junk must give a sound workload or an InputError, nothing else.
+
+python -m tests.fuzz_sacct --seconds 600 --seed 1
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from schedlab.files import bytestream
+from schedlab.files.bytestream import GZIP, PIECE
+from schedlab.model.errors import InputError
+from schedlab.model.workload import JOB_COLUMNS, Workload
+from schedlab.workload import sacct_blocks
+from schedlab.workload.options import ReadOptions
+from schedlab.workload.sacct import looks_like, read_sacct
+from schedlab.workload.write_sacct import write_sacct
+
+ODD = [
+    *("|", "||", "\n", "\r\n", "\r", "", " ", "\0", "\ufeff", "-1", "0", "1e9", "nan", "9" * 30, "Unknown", "None"),
+    *("12.batch", "12_3", "12_[4-9%2]", "12+1", "0x1f", "2024-02-30T00:00:00", "2024-02-28T12:00:00+0100", "1K"),
+    *("UNLIMITED", "1-00:00:00", "00:00.5", "cpu=", "cpu", "mem=1T", "gres/gpu:a=1", "a|b", "a&b", "CANCELLED by 7"),
+    *("JobID|Submit|State|Elapsed|NCPUS\n", "RUNNING", "PENDING", "\x1f", "é", "'", '"'),
+]
+COLUMNS = {
+    "JobID": ["{id}", "{id}", "{id}", "{id}.batch", "{id}_{task}", "{id}+1", "{id}_[1-5]"],
+    "JobIDRaw": ["{id}"],
+    "JobName": ["sim", "a|b", "x y", ""],
+    "User": ["ann", "bob", ""],
+    "Account": ["phys", "chem"],
+    "Partition": ["batch", "gpu"],
+    "QOS": ["normal"],
+    "State": [
+        "COMPLETED",
+        "COMPLETED",
+        "FAILED",
+        "CANCELLED by 12",
+        "CANCELLED",
+        "TIMEOUT",
+        "RUNNING",
+        "PENDING",
+        "NEW",
+    ],
+    "Submit": ["{submit}"],
+    "Eligible": ["{submit}", "{eligible}", "Unknown"],
+    "Start": ["{start}", "{start}", "Unknown"],
+    "End": ["{end}", "{end}", "None"],
+    "Elapsed": ["00:10:00", "1-00:00:00", "00:00:00"],
+    "ElapsedRaw": ["600", "0"],
+    "Suspended": ["00:00:00", "00:01:00"],
+    "Timelimit": ["01:00:00", "2-00:00:00", "UNLIMITED", "Partition_Limit"],
+    "TimelimitRaw": ["60", "UNLIMITED"],
+    "ReqCPUS": ["1", "12", "0"],
+    "NCPUS": ["1", "12", "64"],
+    "NNodes": ["1", "2", "5", "1K"],
+    "ReqMem": ["2800Mc", "4000Mn", "500G", "0"],
+    "ReqTRES": ["billing=12,cpu=12,mem=33600M,node=1", "cpu=4,gres/gpu=3,node=2", "cpu=7,mem=10M,node=3", ""],
+    "AllocTRES": ["cpu=12,mem=1G,node=2", ""],
+    "Constraints": ["", "a", "a&b", "a|b", "[x*2]"],
+    "SubmitLine": [
+        "sbatch -d afterok:12 run.sh",
+        "sbatch --wrap=a|b",
+        "sbatch --dependency=afterany:10:11,singleton x",
+    ],
+}
+CLEAN, PROCS, BAD, LIMITS = ("pwa", "strict", "none"), ("requested", "allocated"), ("fail", "drop"), ("runtime", 60.0)
+
+
+def valid_dump(chance: random.Random) -> bytes:
+    """A dump of some columns in some order."""
+    columns = [name for name in COLUMNS if chance.random() < 0.75]
+    columns = list(dict.fromkeys([*columns, "Submit", "State"])) if chance.random() < 0.95 else columns
+    chance.shuffle(columns)
+    ends = chance.choice(["\n", "\n", "|\n", "\r\n"])
+    lines = ["|".join(columns) + ends]
+    way = chance.choice(["%s", "iso", "zone"])
+    now = 1_700_000_000
+    for number in range(chance.randint(0, 30)):
+        now += chance.choice([0, 1, 60, -30])
+        start, length = now + chance.choice([0, 5, 500]), chance.choice([0, 1, 3600])
+        times = {"submit": now, "eligible": now + 10, "start": start, "end": start + length}
+        values = {name: written(value, way) for name, value in times.items()}
+        values |= {"id": str(chance.choice([100 + number, 100 + number, 100])), "task": str(number)}
+        lines.append("|".join(chance.choice(COLUMNS[name]).format(**values) for name in columns) + ends)
+    return "".join(lines).encode()
+
+
+def written(seconds: int, way: str) -> str:
+    if way == "%s":
+        return str(seconds)
+    text = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return text + "+0000" if way == "zone" else text
+
+
+def mutate(data: bytes, chance: random.Random) -> bytes:
+    """A few small accidents, mostly below the header."""
+    low = data.find(b"\n") if chance.random() < 0.9 else 0
+    for _ in range(chance.choice([0, 0, 0, 1, 1, 2, 8])):
+        at, upto = sorted((chance.randint(low, len(data)), chance.randint(low, len(data))))
+        upto = min(upto, at + chance.choice([0, 1, 3, 40, 4000]))
+        piece = chance.choice(
+            [b"", chance.choice(ODD).encode(), chance.randbytes(chance.randint(1, 8)), data[at:upto] * 2]
+        )
+        data = data[:at] + piece + data[upto:]
+        low = min(low, len(data))
+    return data
+
+
+def case(chance: random.Random) -> bytes:
+    kind = chance.random()
+    if kind < 0.04:
+        return chance.randbytes(chance.randint(1, 3000))
+    if kind < 0.08:
+        return "".join(chance.choices([*ODD, "|", "7|", "\n"], k=chance.randint(1, 300))).encode() + b"\n"
+    data = mutate(valid_dump(chance), chance)
+    return mutate(gzip.compress(data, mtime=0), chance) if kind < 0.15 else data
+
+
+def check_workload(workload: Workload) -> dict[str, list[str]]:
+    """Sound: sorted, unique, simulatable, all records accounted for. Returns all columns for comparison."""
+    batches = list(workload.batches())
+    columns = {name: np.concatenate([getattr(batch, name) for batch in batches]) for name in JOB_COLUMNS}
+    for name, (dtype, _) in JOB_COLUMNS.items():
+        assert columns[name].dtype == dtype, name
+    report = workload.report
+    assert report.kept == len(columns["id"]) > 0
+    assert report.records == report.kept + sum(report.dropped.values())
+    assert len(report.bad_rows) <= 20
+    assert len(np.unique(columns["id"])) == report.kept
+    assert np.all(np.lexsort((columns["id"], columns["submit"])) == np.arange(report.kept))
+    for name in ("submit", "runtime", "limit", "think"):
+        assert np.all((columns[name] >= 0) & (columns[name] <= 1e12)), name
+    assert np.all((columns["count"] >= 1) & (columns["count"] <= 1e9))
+    assert np.all(columns["cancel"] >= columns["submit"])
+    assert np.all(np.isnan(columns["wait"]) | (columns["wait"] >= 0))
+    assert columns["request"].max() < len(workload.requests)
+    for request in workload.requests:
+        assert all(0 < amount < 2**63 for amount in request.chunk.values())
+    for name, labels in workload.labels.items():
+        assert columns[name].max() < len(labels)
+    names = [name for batch in batches for name in batch.names or ()]
+    assert len(names) in (0, report.kept)
+    return {name: list(map(repr, column)) for name, column in columns.items()} | {"names": names}
+
+
+def check_round_trip(workload: Workload, path: Path, memory: bool) -> None:
+    """What is written comes back the same, except for what the writer says."""
+    lost = " ".join(write_sacct(path, workload))
+    again = read_sacct(path, ReadOptions(clean="none", memory=memory, missing_limit=1.0))
+    assert looks_like(path.read_text(errors="replace")[:4096], path.name)
+    was, now = workload.jobs, again.jobs
+    assert len(was) == len(now)
+    if "job numbers" not in lost and "fractions" not in lost:
+        assert was["id"].to_list() == now["id"].to_list()
+        assert was["runtime"].to_list() == now["runtime"].to_list()
+        first = was["submit"][0]
+        assert np.allclose(was["submit"].to_numpy() - first, now["submit"].to_numpy())
+
+
+@contextmanager
+def pieces_of(size: int) -> Iterator[None]:
+    """Let a file come in pieces of that many bytes, each of which makes a block."""
+    usual = bytestream.PIECE, sacct_blocks.BLOCK
+    bytestream.PIECE = sacct_blocks.BLOCK = size
+    try:
+        yield
+    finally:
+        bytestream.PIECE, sacct_blocks.BLOCK = usual
+
+
+def check_read(data: bytes, path: Path, chance: random.Random) -> bool:
+    """A file of these bytes: a workload (the same when streamed) or an InputError. True for a workload."""
+    path.write_bytes(data)
+    options = {
+        "clean": chance.choice(CLEAN),
+        "procs": chance.choice(PROCS),
+        "bad_rows": chance.choice(BAD),
+        "missing_limit": chance.choice(LIMITS),
+        "max_procs": chance.choice([0, 8]),
+        "memory": chance.random() < 0.5,
+    }
+    found, workload = [], None
+    for settings in ({}, {"in_memory": False, "window": chance.choice([1, 5, 20])}):
+        try:
+            with pieces_of(chance.choice([60, 300, 2000]) if settings else PIECE):
+                workload = read_sacct(path, ReadOptions(**options, **settings))
+                found.append(check_workload(workload))
+        except InputError as error:
+            message = str(error)
+            assert message.startswith(str(path)), message
+            assert message.isprintable() or "\n  hint: " in message, message
+            found.append({"error": [message]})
+    # Which mistake of a damaged archive is found first depends on how much is unpacked at a time.
+    assert found[0] == found[1] or (data.startswith(GZIP) and all("error" in one for one in found))
+    if "error" in found[0]:
+        return False
+    assert workload is not None
+    check_round_trip(workload, path.with_name("again.sacct"), options["memory"])
+    return True
+
+
+def fuzz(chance: random.Random, path: Path) -> bool:
+    data = case(chance)
+    try:
+        return check_read(data, path, chance)
+    except Exception:
+        print(f"failed on {data!r}", file=sys.stderr)
+        raise
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--seconds", type=float, default=60)
+    arguments.add_argument("--seed", type=int, default=None, help="the first case; by default another one every time")
+    asked = arguments.parse_args()
+    seed = first = random.SystemRandom().randrange(10**9) if asked.seed is None else asked.seed
+    end, good = time.monotonic() + asked.seconds, 0
+    with tempfile.TemporaryDirectory() as folder:
+        while time.monotonic() < end:
+            try:
+                good += fuzz(random.Random(seed), Path(folder) / "jobs.sacct")
+            except Exception:
+                print(f"seed {seed}", file=sys.stderr)
+                raise
+            seed += 1
+    print(f"{seed - first:,} files from seed {first}: {good:,} gave a workload, {seed - first - good:,} a clear error")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,207 @@
+"""Fuzz the reader of tables: mutated CSV, Parquet and mappings must give a sound workload or an InputError.
+
+python tests/fuzz_tables.py --seconds 600 --seed 1
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from schedlab.model.errors import InputError
+from schedlab.model.workload import JOB_COLUMNS, Workload
+from schedlab.workload.options import ReadOptions
+from schedlab.workload.table import read_table
+from schedlab.workload.table_toml import parse_mapping
+
+ODD = [
+    *("-1", "0", "-0", "1e9", "1e-400", "1e400", "nan", "inf", "-2", "+5", "1.5", "0x1f", "9" * 30, "9" * 18, "1_2"),
+    *("", ";", ",", "\t", "\r", "\n", "\r\n", "\0", "\ufeff", '"', '""', "name", "näme", "NA", "|", "a|b", "&", "7.0"),
+    *(
+        "2019-01-01",
+        "2019-13-01",
+        "0001-01-01",
+        "9999-12-31T23:59:59Z",
+        "1-00:00:00",
+        "12:60",
+        "gpu:2",
+        "true",
+        "1e308",
+    ),
+]
+TITLES = ("id", "submit", "runtime", "limit", "cores", "nodes", "gpus", "memory", "user", "status", "features", "after")
+MAPPING = """[table]
+separator = "auto"
+header = true
+missing = ["", "NA", "-1"]
+[columns]
+id = "id"
+submit = { column = "submit", unit = "s" }
+runtime = { column = "runtime", unit = "min" }
+limit = { column = "limit", unit = "clock" }
+cores = { column = "cores", times = "nodes", unit = "milli" }
+nodes = "nodes"
+gpus = { column = "gpus", pattern = "([0-9]+)", per = "node" }
+memory = { column = "memory", unit = "MB", per = "core" }
+user = "user"
+status = { column = "status", completed = ["1", "DONE"], cancelled = ["5"] }
+features = "features"
+after = "after"
+"""
+
+
+def valid_row(chance: random.Random, number: int) -> list[str]:
+    return [
+        str(number if chance.random() < 0.97 else chance.randint(0, 40)),
+        str(chance.choice([0, 5, 5.25, 1e6, number])),
+        chance.choice(["0", "10", "3600.5", ""]),
+        chance.choice(["60", "7200", "-1", ""]),
+        str(chance.choice([1, 2, 16, 24])),
+        chance.choice(["1", "2", "8", ""]),
+        chance.choice(["0", "1", "4", ""]),
+        chance.choice(["512", "1000000", ""]),
+        chance.choice(["ann", "bob", '"c, d"', "", "7"]),
+        chance.choice(["0", "1", "5", "DONE"]),
+        chance.choice(["", "fast", "a&b", "a|b"]),
+        chance.choice(["", "0", "3"]),
+    ]
+
+
+def valid_table(chance: random.Random) -> bytes:
+    end, separator = chance.choice(["\n", "\r\n"]), chance.choice([",", ";", "\t"])
+    rows = [valid_row(chance, number) for number in range(chance.randint(0, 40))]
+    lines = [separator.join(TITLES), *(separator.join(row) for row in rows)]
+    return "".join(line + end for line in lines).encode()
+
+
+def parquet_table(chance: random.Random, path: Path) -> bytes:
+    rows = [valid_row(chance, number) for number in range(chance.randint(1, 40))]
+    columns = {title: [row[place] or None for row in rows] for place, title in enumerate(TITLES)}
+    table = pa.table(columns)
+    for place, title in enumerate(TITLES):
+        kind = chance.choice([None, pa.int64(), pa.float64(), pa.timestamp("ms"), pa.duration("s"), pa.bool_()])
+        try:
+            if kind is not None and title != "user":
+                found = table.column(title).cast(pa.float64()).cast(pa.int64(), safe=False).cast(kind)
+                table = table.set_column(place, title, found)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            continue
+    pq.write_table(table, path)
+    return path.read_bytes()
+
+
+def mutate(data: bytes, chance: random.Random) -> bytes:
+    """A few small accidents."""
+    for _ in range(chance.choice([0, 0, 1, 1, 2, 5])):
+        at, upto = sorted((chance.randint(0, len(data)), chance.randint(0, len(data))))
+        upto = min(upto, at + chance.choice([0, 1, 3, 40, 4000]))
+        piece = chance.choice(
+            [b"", chance.choice(ODD).encode(), chance.randbytes(chance.randint(1, 8)), data[at:upto] * 2]
+        )
+        data = data[:at] + piece + data[upto:]
+    return data
+
+
+def case(chance: random.Random, path: Path) -> bytes:
+    kind = chance.random()
+    if kind < 0.05:
+        return chance.randbytes(chance.randint(1, 3000))
+    if kind < 0.1:
+        return "".join(chance.choices([*ODD, ",", "7,", "\n"], k=chance.randint(1, 300))).encode()
+    if kind < 0.3:
+        data = parquet_table(chance, path)
+        return data if chance.random() < 0.7 else mutate(data, chance)
+    data = mutate(valid_table(chance), chance)
+    return mutate(gzip.compress(data, mtime=0), chance) if kind < 0.35 else data
+
+
+def check_workload(workload: Workload) -> dict[str, list[str]]:
+    """Sound: sorted, unique, simulatable, all rows accounted for. Returns all columns for comparison."""
+    batches = list(workload.batches())
+    columns = {name: np.concatenate([getattr(batch, name) for batch in batches]) for name in JOB_COLUMNS}
+    for name, (dtype, _) in JOB_COLUMNS.items():
+        assert columns[name].dtype == dtype, name
+    report = workload.report
+    assert report.kept == len(columns["id"]) > 0
+    assert report.records == report.kept + sum(report.dropped.values())
+    assert len(report.bad_rows) <= 20
+    assert len(np.unique(columns["id"])) == report.kept
+    assert np.all(np.lexsort((columns["id"], columns["submit"])) == np.arange(report.kept))
+    assert np.all(np.isfinite(columns["submit"]))
+    for name in ("runtime", "limit", "think"):
+        assert np.all((columns[name] >= 0) & (columns[name] <= 1e12)), name
+    assert np.all((columns["count"] >= 1) & (columns["count"] <= 1e18))
+    assert np.all(columns["cancel"] >= columns["submit"])
+    assert columns["request"].max() < len(workload.requests)
+    for request in workload.requests:
+        assert all(0 < amount < 2**63 for amount in request.chunk.values()), request
+    return {name: list(map(repr, column)) for name, column in columns.items()}
+
+
+def outcome(path: Path, options: dict[str, object], mapping: str | None) -> dict[str, list[str]]:
+    try:
+        found = None if mapping is None else parse_mapping(mapping, "mapping")
+        return check_workload(read_table(path, ReadOptions(**options), found))
+    except InputError as error:
+        message = str(error)
+        assert message.startswith((str(path), "mapping")), message
+        assert all(char.isprintable() or char == "\n" for char in message), repr(message)
+        return {"error": [message]}
+
+
+def check_read(path: Path, chance: random.Random) -> bool:
+    """A workload (the same when streamed) or an InputError. True for a workload."""
+    mapping = None
+    if chance.random() < 0.6:
+        mapping = mutate(MAPPING.encode(), chance).decode(errors="replace") if chance.random() < 0.3 else MAPPING
+    options = {
+        "clean": chance.choice(("pwa", "strict", "none")),
+        "bad_rows": chance.choice(("fail", "drop", "drop")),
+        "missing_limit": chance.choice(("runtime", 60.0)),
+        "max_procs": chance.choice((0, 8)),
+        "memory": chance.random() < 0.3,
+    }
+    found = outcome(path, options, mapping)
+    assert found == outcome(path, options | {"in_memory": False, "window": chance.choice((1, 5, 20))}, mapping)
+    return "error" not in found
+
+
+def fuzz(chance: random.Random, path: Path) -> bool:
+    data = case(chance, path)
+    path.write_bytes(data)
+    try:
+        return check_read(path, chance)
+    except Exception:
+        print(f"failed on {data!r}", file=sys.stderr)
+        raise
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
+    arguments = parser.parse_args()
+    end, good, first = time.monotonic() + arguments.seconds, 0, arguments.seed
+    seed = first
+    with tempfile.TemporaryDirectory() as folder:
+        while time.monotonic() < end:
+            try:
+                good += fuzz(random.Random(seed), Path(folder) / "table.csv")
+            except Exception:
+                print(f"seed {seed}", file=sys.stderr)
+                raise
+            seed += 1
+    print(f"{seed - first:,} files from seed {first}: {good:,} gave a workload, {seed - first - good:,} a clear error")
+
+
+if __name__ == "__main__":
+    main()
