@@ -18,8 +18,8 @@ from benchmarks.workload import USERS, LogSpec, blocks
 from schedlab.model.request import Request
 from schedlab.model.workload import JobBatch, Workload
 from schedlab.workload.options import ReadOptions
-from schedlab.workload.sacct import read_sacct
-from schedlab.workload.write_sacct import write_sacct
+from schedlab.workload.sacct.read import read_sacct
+from schedlab.workload.sacct.write import write_sacct
 
 GIB = 2**30
 MEMORY = (1, 2, 3, 4, 6, 8, 16, 32)  # GiB of a core

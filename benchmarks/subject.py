@@ -37,9 +37,7 @@ def command(log: Path, cluster: str, policy: str, scratch: Path, jobs: int) -> S
     """The whole `schedlab run`: start-up, reading, simulating, writing. Checks that every job is in its results."""
     folder = Path(tempfile.mkdtemp(prefix="run-", dir=scratch))
     try:
-        spent, _ = process(
-            [*schedlab(), "run", log, "--cluster", cluster, "--policy", policy, "--out", folder / "out"]
-        )
+        spent, _ = process([*schedlab(), "run", log, "--cluster", cluster, "--policy", policy, "--out", folder / "out"])
         (table,) = folder.rglob("jobs.parquet")
         written = pq.read_metadata(table).num_rows
         if written != jobs:

@@ -22,10 +22,10 @@ from schedlab.files import bytestream
 from schedlab.files.bytestream import GZIP, PIECE
 from schedlab.model.errors import InputError
 from schedlab.model.workload import JOB_COLUMNS, Workload
-from schedlab.workload import sacct_blocks
 from schedlab.workload.options import ReadOptions
-from schedlab.workload.sacct import looks_like, read_sacct
-from schedlab.workload.write_sacct import write_sacct
+from schedlab.workload.sacct import blocks as sacct_blocks
+from schedlab.workload.sacct.read import looks_like, read_sacct
+from schedlab.workload.sacct.write import write_sacct
 
 ODD = [
     *("|", "||", "\n", "\r\n", "\r", "", " ", "\0", "\ufeff", "-1", "0", "1e9", "nan", "9" * 30, "Unknown", "None"),
@@ -154,10 +154,10 @@ def check_workload(workload: Workload) -> dict[str, list[str]]:
     return {name: list(map(repr, column)) for name, column in columns.items()} | {"names": names}
 
 
-def check_round_trip(workload: Workload, path: Path, memory: bool) -> None:
+def check_round_trip(workload: Workload, path: Path, requests: str) -> None:
     """What is written comes back the same, except for what the writer says."""
     lost = " ".join(write_sacct(path, workload))
-    again = read_sacct(path, ReadOptions(clean="none", memory=memory, missing_limit=1.0))
+    again = read_sacct(path, ReadOptions(clean="none", requests=requests, missing_limit=1.0))
     assert looks_like(path.read_text(errors="replace")[:4096], path.name)
     was, now = workload.jobs, again.jobs
     assert len(was) == len(now)
@@ -188,7 +188,7 @@ def check_read(data: bytes, path: Path, chance: random.Random) -> bool:
         "bad_rows": chance.choice(BAD),
         "missing_limit": chance.choice(LIMITS),
         "max_procs": chance.choice([0, 8]),
-        "memory": chance.random() < 0.5,
+        "requests": chance.choice(["auto", "cores", "full"]),
     }
     found, workload = [], None
     for settings in ({}, {"in_memory": False, "window": chance.choice([1, 5, 20])}):
@@ -206,7 +206,7 @@ def check_read(data: bytes, path: Path, chance: random.Random) -> bool:
     if "error" in found[0]:
         return False
     assert workload is not None
-    check_round_trip(workload, path.with_name("again.sacct"), options["memory"])
+    check_round_trip(workload, path.with_name("again.sacct"), options["requests"])
     return True
 
 

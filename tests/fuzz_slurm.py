@@ -14,15 +14,15 @@ from pathlib import Path
 
 import numpy as np
 
-from schedlab.cluster.slurm_conf import read_slurm_conf
-from schedlab.cluster.write_slurm import write_slurm_conf
+from schedlab.cluster.slurm.read import read_slurm_conf
+from schedlab.cluster.slurm.write import write_slurm_conf
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.nodeset import expand
 from schedlab.model.workload import Workload
 from schedlab.workload.options import ReadOptions
-from schedlab.workload.slurm_events import read_slurm_events
-from schedlab.workload.write_events import write_slurm_events
+from schedlab.workload.slurm.read import read_slurm_events
+from schedlab.workload.slurm.write import write_slurm_events
 
 ODD = [
     *("-1", "0", "1e9", "nan", "inf", "1.5", "9" * 30, "", "|", "||", "=", "==", "\t", "\r", "\n", "\0", "\ufeff"),

@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 from schedlab.model.errors import InputError
 from schedlab.model.workload import JOB_COLUMNS, Workload
 from schedlab.workload.options import ReadOptions
-from schedlab.workload.table import read_table
-from schedlab.workload.table_toml import parse_mapping
+from schedlab.workload.table.read import read_table
+from schedlab.workload.table.toml import parse_mapping
 
 ODD = [
     *("-1", "0", "-0", "1e9", "1e-400", "1e400", "nan", "inf", "-2", "+5", "1.5", "0x1f", "9" * 30, "9" * 18, "1_2"),
@@ -168,7 +168,7 @@ def check_read(path: Path, chance: random.Random) -> bool:
         "bad_rows": chance.choice(("fail", "drop", "drop")),
         "missing_limit": chance.choice(("runtime", 60.0)),
         "max_procs": chance.choice((0, 8)),
-        "memory": chance.random() < 0.3,
+        "requests": chance.choice(["auto", "cores", "full"]),
     }
     found = outcome(path, options, mapping)
     assert found == outcome(path, options | {"in_memory": False, "window": chance.choice((1, 5, 20))}, mapping)

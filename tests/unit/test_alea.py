@@ -9,8 +9,8 @@ from schedlab.engine.simulate import simulate
 from schedlab.model.cluster import Cluster, NodeGroup, Partition
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.request import Request
-from schedlab.workload.alea import looks_like, read_alea
-from schedlab.workload.alea_requests import wish
+from schedlab.workload.alea.read import looks_like, read_alea
+from schedlab.workload.alea.requests import wish
 from schedlab.workload.options import ReadOptions
 
 ROW = "{job} {submit} 5 100 {procs} 1 1024 {procs} 200 {memory} 1 3 1 1 {queue} 1 1 1 {extra}\n"
@@ -71,7 +71,7 @@ def test_a_log_of_alea(tmp_path):
         {"procs": 4, "submit": 3, "extra": "{7,8} q_2h 2:ppn=2:^zewura12.cerit-sc.cz:mem=2gb"},
         {"procs": 3, "submit": 4, "extra": "{7} q_1d 1:ppn=1+1:ppn=2"},
     )
-    workload, jobs, asked = found(path, memory=True)
+    workload, jobs, asked = found(path, requests="full")
     assert asked == [
         (1, Request({"cores": 2, "memory": 2048})),  # bytes a node
         (2, Request({"cores": 2, "memory": 2048}, per_node_max=1)),
@@ -94,7 +94,7 @@ def test_a_log_of_aleang_with_files_beside(tmp_path):
     (tmp_path / "log.swf.queues").write_text("; id name\n0\tfirst\t100\n1\tsecond\t96\n")
     with gzip.open(tmp_path / "log.swf.users.gz", "wt") as file:
         file.write("0 a\n1 b\n2 c\n3 dora 1 64\n")
-    workload, jobs, asked = found(path, memory=True)
+    workload, jobs, asked = found(path, requests="full")
     wanted = Request({"cores": 1, "gpus": 2, "memory": 2048 * 1024}, per_node_max=1, features=frozenset({"normal"}))
     assert asked == [(2, wanted)]
     assert workload.labels["queue"][jobs.queue[0]] == "second"

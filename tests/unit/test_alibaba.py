@@ -6,8 +6,8 @@ from schedlab.cluster import alibaba as nodes
 from schedlab.engine.simulate import simulate
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.request import Request
-from schedlab.workload.alibaba import looks_like, read_alibaba, read_alibaba_shares
 from schedlab.workload.options import ReadOptions
+from schedlab.workload.table.alibaba import looks_like, read_alibaba, read_alibaba_shares
 
 TITLES = (
     "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n"
@@ -58,7 +58,7 @@ def test_a_pod_that_never_ran_is_withdrawn(pods):
 
 
 def test_exact_shares(pods):
-    workload = read_alibaba_shares(pods, ReadOptions(memory=True))
+    workload = read_alibaba_shares(pods, ReadOptions(requests="full"))
     (jobs,) = workload.batches()
     assert [workload.requests[place].chunk for place in jobs.request] == [
         {"cpu_milli": 12000, "gpu_milli": 1000, "memory": 16 * 2**30},
@@ -135,7 +135,7 @@ def test_the_nodes_of_the_trace(traces, name, count):
 def test_all_pods_fit_the_nodes(traces):
     cluster = nodes.read_alibaba(traces / "gpu" / "alibaba-gpu-v2023-openb_node_list_all_node.csv.gz")
     pods = traces / "gpu" / "alibaba-gpu-v2023-openb_pod_list_default.csv.gz"
-    run = simulate(read_alibaba_shares(pods, ReadOptions(memory=True)), cluster)
+    run = simulate(read_alibaba_shares(pods, ReadOptions(requests="full")), cluster)
     assert set(run.jobs["state"]) == {"completed"}
 
 

@@ -9,7 +9,7 @@ import pytest
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.request import Request
 from schedlab.model.workload import Shape, Workload
-from schedlab.workload.batsim import looks_like, read_batsim, write_batsim
+from schedlab.workload.batsim.read import looks_like, read_batsim, write_batsim
 from schedlab.workload.options import ReadOptions
 
 DROP = ReadOptions(bad_rows="drop")

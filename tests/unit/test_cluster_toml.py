@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.cluster.toml import parse_cluster
+from schedlab.cluster.toml.read import parse_cluster
 from schedlab.model.cluster import Partition
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.toml_lines import TomlLines

@@ -5,12 +5,12 @@ from datetime import UTC, date, datetime
 import numpy as np
 import pytest
 
-from schedlab.generate import cyclic as module
 from schedlab.generate.base import generate
-from schedlab.generate.cyclic import Cyclic
-from schedlab.generate.cyclic_clock import SlotClock
-from schedlab.generate.cyclic_fit import best_gaps
-from schedlab.generate.cyclic_jobs import Resource, Work
+from schedlab.generate.cyclic import model as module
+from schedlab.generate.cyclic.clock import SlotClock
+from schedlab.generate.cyclic.fit import best_gaps
+from schedlab.generate.cyclic.jobs import Resource, Work
+from schedlab.generate.cyclic.model import Cyclic
 from schedlab.generate.gaps import Gaps
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.request import Request

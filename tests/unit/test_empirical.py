@@ -16,10 +16,10 @@ from schedlab.cli.fit import fit as fit_command
 from schedlab.cli.generate import generate as generate_command
 from schedlab.cli.generate import parse_span
 from schedlab.generate.base import BATCH, generate
-from schedlab.generate.empirical import Empirical
-from schedlab.generate.histogram import Histograms
-from schedlab.generate.joint import Joint
-from schedlab.generate.lublin import Lublin
+from schedlab.generate.empirical.histogram import Histograms
+from schedlab.generate.empirical.joint import Joint
+from schedlab.generate.empirical.model import Empirical
+from schedlab.generate.lublin.model import Lublin
 from schedlab.generate.store import fit, read_model, write_model
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request

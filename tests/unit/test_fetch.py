@@ -14,9 +14,10 @@ import pytest
 from schedlab.cli.fetch import fetch as fetch_command
 from schedlab.cli.output import InterruptedError
 from schedlab.model.errors import InputError
-from schedlab.workload import archive, download
-from schedlab.workload.archive import LOGS, ArchivedLog, find_log
-from schedlab.workload.fetch import cache_folder, fetch
+from schedlab.workload.archive import catalogue as archive
+from schedlab.workload.archive import download
+from schedlab.workload.archive.catalogue import LOGS, ArchivedLog, find_log
+from schedlab.workload.archive.fetch import cache_folder, fetch
 
 CONTENT = gzip.compress(b"; Version: 2.2\n" + bytes(range(256)) * 400, compresslevel=0, mtime=0)  # about 100 kB
 CHECKED = ArchivedLog("Tiny-SP2", "l_tiny", "Tiny-SP2-1996-1", sha256=hashlib.sha256(CONTENT).hexdigest())
@@ -288,7 +289,7 @@ def test_the_command(
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("schedlab.workload.fetch.download", interrupted)
+    monkeypatch.setattr("schedlab.workload.archive.fetch.download", interrupted)
     part(tmp_path, UNCHECKED).write_bytes(b"some")
     with pytest.raises(InterruptedError, match="what has come is kept"):
         fetch_command(["Other-SP2"])

@@ -18,8 +18,8 @@ from schedlab.model.errors import InputError
 from schedlab.model.request import SINGLE_CORE, Request
 from schedlab.model.workload import Phase, Workload
 from schedlab.plot.baseline import plot_baseline
-from schedlab.workload.header import parse_header
 from schedlab.workload.phases import phase_of, phases_from_header, phases_to_header, with_phases
+from schedlab.workload.swf.header import parse_header
 
 PHASES = (Phase("fill", 0, 600), Phase("stabilisation", 600, 1600), Phase("experiment", 2000, 3000.5))
 

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from schedlab.generate import lublin
 from schedlab.generate.base import Model, generate
-from schedlab.generate.lublin import Lublin
-from schedlab.generate.lublin_parameters import published
+from schedlab.generate.lublin import model as lublin
+from schedlab.generate.lublin.model import Lublin
+from schedlab.generate.lublin.parameters import published
 from schedlab.model.errors import InputErrors
 from schedlab.model.workload import JobBatch
 from schedlab.workload.read import read_workload

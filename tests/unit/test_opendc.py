@@ -5,9 +5,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from schedlab.model.request import Request
-from schedlab.workload.opendc import looks_like, read_opendc
 from schedlab.workload.options import ReadOptions
-from schedlab.workload.table import read_table
+from schedlab.workload.table.opendc import looks_like, read_opendc
+from schedlab.workload.table.read import read_table
 
 TASKS = {
     "id": [5, 6],
@@ -22,7 +22,7 @@ TASKS = {
 def test_a_task_is_one_chunk(tmp_path):
     path = tmp_path / "tasks.parquet"
     pq.write_table(pa.table(TASKS), path)
-    workload = read_opendc(path, ReadOptions(memory=True))
+    workload = read_opendc(path, ReadOptions(requests="full"))
     (jobs,) = workload.batches()
     assert jobs.submit.tolist() == [0.5, 60]
     assert jobs.runtime.tolist() == [1.5, 60]

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from schedlab.generate import pool as module
 from schedlab.generate.gaps import Gaps
-from schedlab.generate.pool import Application, Pool
+from schedlab.generate.pool import model as module
+from schedlab.generate.pool.model import Application, Pool
 from schedlab.model.errors import InputError, InputErrors
 
 A, B, C = Application("bt.D.121", 121, 100.0), Application("cg.D.32", 32, 50.0), Application("ep.D.32", 32, 10.0)

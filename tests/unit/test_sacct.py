@@ -10,9 +10,9 @@ import pytest
 from schedlab.files import bytestream
 from schedlab.model.errors import InputError
 from schedlab.model.request import SINGLE_CORE, Request
-from schedlab.workload import sacct_blocks
 from schedlab.workload.options import ReadOptions
-from schedlab.workload.sacct import SACCT_COMMAND, looks_like, read_sacct
+from schedlab.workload.sacct import blocks as sacct_blocks
+from schedlab.workload.sacct.read import SACCT_COMMAND, looks_like, read_sacct
 
 HEADER = "JobIDRaw|User|State|Submit|Start|End|Timelimit|ReqCPUS"
 DAY = "2024-03-01T"
@@ -301,7 +301,7 @@ def test_requests_of_gpus(read):
     ],
 )
 def test_requests_of_memory(read, settings, count, memory):
-    found, request, _ = asked(read, **settings, memory=True)
+    found, request, _ = asked(read, **settings, requests="full")
     assert (found, request.chunk["memory"], request.partition) == (count, memory * MIB, "gpu")
     plain = asked(read, **settings)[1]
     assert "memory" not in plain.chunk
@@ -309,7 +309,7 @@ def test_requests_of_memory(read, settings, count, memory):
 
 
 def test_all_the_memory_of_a_node_cannot_be_told(read):
-    _, request, filled = asked(read, cpus="8", nodes="1", reqmem="0", memory=True)
+    _, request, filled = asked(read, cpus="8", nodes="1", reqmem="0", requests="full")
     assert "memory" not in request.chunk
     assert filled == {"memory: none, it is unknown or all of a node": 1}
 

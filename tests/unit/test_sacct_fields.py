@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from schedlab.workload.sacct_fields import (
+from schedlab.workload.sacct.fields import (
     CANCELLED,
     ENDED,
     PENDING,
@@ -21,7 +21,7 @@ from schedlab.workload.sacct_fields import (
     parse_time,
     parse_tres,
 )
-from schedlab.workload.sacct_rows import JOINT, BadRowError, Header
+from schedlab.workload.sacct.rows import JOINT, BadRowError, Header
 
 MIB, GIB = 2**20, 2**30
 

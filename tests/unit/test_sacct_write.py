@@ -10,9 +10,9 @@ from schedlab.model.errors import InputError
 from schedlab.model.request import SINGLE_CORE, Request
 from schedlab.model.workload import Workload
 from schedlab.workload.options import ReadOptions
-from schedlab.workload.sacct import read_sacct
-from schedlab.workload.sacct_rows import SACCT_COLUMNS, SACCT_COMMAND
-from schedlab.workload.write_sacct import write_sacct
+from schedlab.workload.sacct.read import read_sacct
+from schedlab.workload.sacct.rows import SACCT_COLUMNS, SACCT_COMMAND
+from schedlab.workload.sacct.write import write_sacct
 
 MIB = 2**20
 ORIGIN = datetime(2024, 3, 1, 12, tzinfo=UTC)
@@ -77,7 +77,7 @@ def test_round_trip(tmp_path, name):
         cancel=[math.inf] * 4 + [120],
     )
     workload.origin = ORIGIN
-    lost, found = again(tmp_path, workload, name, clean="none", memory=True)
+    lost, found = again(tmp_path, workload, name, clean="none", requests="full")
     assert lost == []
     assert found.jobs.drop("request").equals(workload.jobs.drop("request"), null_equal=True)
     assert found.labels == labels

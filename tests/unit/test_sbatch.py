@@ -6,8 +6,8 @@ import pytest
 
 from schedlab.files.slurm_values import gres, gres_text, memory, seconds, time_text
 from schedlab.model.request import Request
-from schedlab.workload.sbatch import OptionError, ask, split_options
-from schedlab.workload.sbatch_order import array_size, begin_after, predecessor
+from schedlab.workload.slurm.order import array_size, begin_after, predecessor
+from schedlab.workload.slurm.sbatch import OptionError, ask, split_options
 
 MB, GB = 2**20, 2**30
 

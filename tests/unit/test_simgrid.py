@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from schedlab.cluster.simgrid import looks_like, read_simgrid, write_simgrid
-from schedlab.cluster.simgrid_hosts import split_host_name
-from schedlab.cluster.simgrid_units import format_speed, parse_radical, parse_speeds
+from schedlab.cluster.simgrid.hosts import split_host_name
+from schedlab.cluster.simgrid.read import looks_like, read_simgrid, write_simgrid
+from schedlab.cluster.simgrid.units import format_speed, parse_radical, parse_speeds
 from schedlab.model.cluster import Cluster, NodeGroup, Partition, Switch
 from schedlab.model.errors import InputError, InputErrors
 

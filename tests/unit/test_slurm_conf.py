@@ -3,9 +3,9 @@
 import pytest
 
 from schedlab.cluster.read import read_cluster
-from schedlab.cluster.slurm_conf import looks_like, read_slurm_conf
-from schedlab.cluster.slurm_hosts import host_names, split_host
-from schedlab.cluster.write_slurm import write_slurm_conf
+from schedlab.cluster.slurm.hosts import host_names, split_host
+from schedlab.cluster.slurm.read import looks_like, read_slurm_conf
+from schedlab.cluster.slurm.write import write_slurm_conf
 from schedlab.model.cluster import Cluster, NodeGroup, Partition, Switch
 from schedlab.model.errors import InputError
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from tests.fuzz_slurm import decoded
 
-from schedlab.cluster.slurm_conf import read_slurm_conf
+from schedlab.cluster.slurm.read import read_slurm_conf
 from schedlab.engine import simulate as engine
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request
 from schedlab.model.workload import Workload
 from schedlab.workload.options import ReadOptions
-from schedlab.workload.slurm_events import looks_like, read_slurm_events
-from schedlab.workload.write_events import write_slurm_events
+from schedlab.workload.slurm.read import looks_like, read_slurm_events
+from schedlab.workload.slurm.write import write_slurm_events
 
 EVENTS = """\
 -dt 0 -e submit_batch_job | -J jobid_1001 -sim-walltime 15 --uid=user5 -t 00:07:00 -n 12 --ntasks-per-node=12 \

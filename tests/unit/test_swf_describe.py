@@ -92,7 +92,7 @@ def test_one_job_has_no_load(tmp_path):
 
 
 def test_streaming_gives_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr("schedlab.workload.swf.CHUNK", 50)
+    monkeypatch.setattr("schedlab.workload.swf.read.CHUNK", 50)
     monkeypatch.setattr("schedlab.files.bytestream.PIECE", 1000)
     path = log(
         tmp_path / "log.swf", *(row(job=n, submit=n * n % 7 + n * 5, run=n % 13, user=n % 3) for n in range(1000))

@@ -8,8 +8,8 @@ import pytest
 from tests.swf_files import log, row
 
 from schedlab.model.errors import InputError
-from schedlab.workload.read import read_workload
 from schedlab.workload.options import ReadOptions
+from schedlab.workload.read import read_workload
 
 
 def failure(path, **options) -> InputError:
@@ -137,7 +137,7 @@ def test_truncated_and_damaged_zstd(tmp_path):
         (b"BZh91AY", "bzip2", "unpack it first (bunzip2)"),
         (b"\xfd7zXZ\x00\x00", "xz", "unpack it first (unxz)"),
         (b"PK\x03\x04", "zip", "unpack it first (unzip)"),
-        (b"PAR1\x15", "Parquet", "give a text file (SWF)"),
+        (b"PAR1\x15", "Parquet", "this format is text"),
     ],
 )
 def test_foreign_formats(tmp_path, start, kind, hint):
@@ -154,8 +154,8 @@ def test_binary_junk(tmp_path):
 
 
 def test_not_swf(tmp_path):
-    path = log(tmp_path / "log.csv", "job,user,start", "1,ann,5")
-    assert parts(failure(path)) == (f"{path}, line 1", "1 column, expected at least 18", NOT_SWF)
+    path = log(tmp_path / "log.txt", "job,user,start", "1,ann,5")
+    assert parts(failure(path, reader="swf")) == (f"{path}, line 1", "1 column, expected at least 18", NOT_SWF)
 
 
 def test_seventeen_columns(tmp_path):

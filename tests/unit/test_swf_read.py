@@ -14,9 +14,9 @@ from tests.swf_files import log, row
 from schedlab.model.errors import InputError
 from schedlab.model.request import SINGLE_CORE, Request
 from schedlab.model.workload import JOB_COLUMNS
-from schedlab.workload.header import header_number, parse_header
 from schedlab.workload.read import read_workload
 from schedlab.workload.reorder import OutOfOrderError, ReorderWindow
+from schedlab.workload.swf.header import header_number, parse_header
 
 
 def ids(workload) -> list[int]:
@@ -110,7 +110,7 @@ def test_batches_again(tmp_path):
 
 
 def test_streaming_is_the_same_as_in_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr("schedlab.workload.swf.CHUNK", 50)
+    monkeypatch.setattr("schedlab.workload.swf.read.CHUNK", 50)
     monkeypatch.setattr("schedlab.files.bytestream.PIECE", 1000)
     shuffle = random.Random(3)
     numbers = list(range(1, 3000))
@@ -122,8 +122,8 @@ def test_streaming_is_the_same_as_in_memory(tmp_path, monkeypatch):
         tmp_path / "a.swf", *(row(job=n, submit=n // 3, run=shuffle.randint(0, 9), memory=n % 7) for n in numbers)
     )
     for clean in ("pwa", "none"):
-        memory = read_workload(path, clean=clean, memory=True)
-        streamed = read_workload(path, clean=clean, memory=True, in_memory=False, window=60)
+        memory = read_workload(path, clean=clean, requests="full")
+        streamed = read_workload(path, clean=clean, requests="full", in_memory=False, window=60)
         assert len(list(memory.batches())) == 1
         assert len(list(streamed.batches())) > 10
         assert_same(memory, streamed)
@@ -133,7 +133,7 @@ def test_streaming_is_the_same_as_in_memory(tmp_path, monkeypatch):
 
 
 def test_a_log_too_disordered_for_the_window_is_kept_in_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr("schedlab.workload.swf.CHUNK", 50)
+    monkeypatch.setattr("schedlab.workload.swf.read.CHUNK", 50)
     monkeypatch.setattr("schedlab.files.bytestream.PIECE", 1000)
     submits = [*range(1000, 2000), 5]
     path = log(tmp_path / "a.swf", *(row(job=n, submit=t) for n, t in enumerate(submits)))
@@ -143,7 +143,7 @@ def test_a_log_too_disordered_for_the_window_is_kept_in_memory(tmp_path, monkeyp
 
 
 def test_a_log_in_order_streams_without_waiting(tmp_path, monkeypatch):
-    monkeypatch.setattr("schedlab.workload.swf.CHUNK", 50)
+    monkeypatch.setattr("schedlab.workload.swf.read.CHUNK", 50)
     monkeypatch.setattr("schedlab.files.bytestream.PIECE", 1000)
     path = log(tmp_path / "a.swf", *(row(job=n, submit=n) for n in range(1000)))
     first = next(read_workload(path, in_memory=False, window=200).batches())
@@ -194,7 +194,7 @@ def test_memory_requests(tmp_path):
     amounts = [2048, -1, 1024, 2048, 0]
     path = log(tmp_path / "a.swf", *(row(job=n, submit=n, memory=m) for n, m in enumerate(amounts)))
     for settings in ({}, {"in_memory": False, "window": 2}):
-        workload = read_workload(path, memory=True, **settings)
+        workload = read_workload(path, requests="full", **settings)
         places = [place for batch in workload.batches() for place in batch.request.tolist()]
         assert places == [1, 0, 2, 1, 0]
         assert workload.requests == [

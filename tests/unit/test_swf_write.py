@@ -15,7 +15,7 @@ from schedlab.model.errors import InputError
 from schedlab.model.request import Request
 from schedlab.model.workload import JOB_COLUMNS, JobBatch, Workload
 from schedlab.workload.read import read_workload
-from schedlab.workload.write_swf import write_swf
+from schedlab.workload.swf.write import write_swf
 
 
 def lines(path: Path) -> list[str]:
@@ -69,7 +69,7 @@ def test_columns_without_a_table(tmp_path):
 
 def test_a_workload_keeps_its_header(tmp_path):
     text = ["; Version: 2", "; UnixStartTime: 1000", "; Queue: 1 a", "; Queue: 2 b", row(job=3, user=9, memory=64)]
-    workload = read_workload(log(tmp_path / "in.swf", *text), memory=True)
+    workload = read_workload(log(tmp_path / "in.swf", *text), requests="full")
     path = tmp_path / "out.swf"
     write_swf(path, workload)
     assert lines(path) == [*text[:4], "3 0 5 100 4 -1 -1 4 200 64 1 9 -1 -1 -1 -1 -1 -1"]

@@ -12,10 +12,10 @@ from schedlab.model.errors import InputError
 from schedlab.model.request import Request
 from schedlab.model.workload import Phase, Shape, Workload
 from schedlab.workload.options import ReadOptions
-from schedlab.workload.table import looks_like, read_mapped, read_table
-from schedlab.workload.table_find import draft
-from schedlab.workload.table_toml import parse_mapping
-from schedlab.workload.write_table import write_table
+from schedlab.workload.table.find import draft
+from schedlab.workload.table.read import looks_like, read_mapped, read_table
+from schedlab.workload.table.toml import parse_mapping
+from schedlab.workload.table.write import write_table
 
 
 def read(path, text, mapping=None, **options):
@@ -85,7 +85,7 @@ def test_memory_is_asked_for_only_on_request(tmp_path, per, count, amount):
     mapping = SIZES + f'nodes = "n"\ncores = "c"\nmemory = {{ column = "m", unit = "MB", per = "{per}" }}'
     text = "n,c,m\n2,8,1024\n"
     assert requests_of(read(tmp_path / "a.csv", text, mapping)) == [(count, Request({"cores": 4}, per_node_max=1))]
-    with_memory = requests_of(read(tmp_path / "a.csv", text, mapping, memory=True))
+    with_memory = requests_of(read(tmp_path / "a.csv", text, mapping, requests="full"))
     assert with_memory == [(count, Request({"cores": 4, "memory": amount}, per_node_max=1))]
 
 

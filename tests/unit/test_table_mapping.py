@@ -8,9 +8,9 @@ import pytest
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.request import Request
 from schedlab.workload.options import ReadOptions
-from schedlab.workload.table import read_table
-from schedlab.workload.table_mapping import Column
-from schedlab.workload.table_toml import parse_mapping, read_mapping
+from schedlab.workload.table.mapping import Column
+from schedlab.workload.table.read import read_table
+from schedlab.workload.table.toml import parse_mapping, read_mapping
 
 ENOUGH = '[columns]\nsubmit = "a"\nruntime = "b"\ncores = "c"\n'
 
@@ -162,7 +162,7 @@ partition = "partition"
 
 
 def test_micro_cluster(traces):
-    workload, jobs = read(traces / "slurm" / "ubccr-micro-jobs500.csv.gz", MICRO, clean="none", memory=True)
+    workload, jobs = read(traces / "slurm" / "ubccr-micro-jobs500.csv.gz", MICRO, clean="none", requests="full")
     assert workload.report.records == len(jobs) == 500
     asked = [workload.requests[place] for place in jobs.request]
     assert sum("CPU-N" in one.features for one in asked) == 100

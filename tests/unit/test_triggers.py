@@ -8,9 +8,9 @@ import pytest
 from schedlab.engine import simulate
 from schedlab.generate.base import generate
 from schedlab.generate.gaps import Gaps
-from schedlab.generate.lublin import Lublin
+from schedlab.generate.lublin.model import Lublin
 from schedlab.generate.streams import concatenated, merged
-from schedlab.generate.triggers import (
+from schedlab.generate.triggers.inject import (
     FIRST_ID,
     AtRandom,
     AtTimes,

@@ -18,7 +18,7 @@ from schedlab.analysis.fidelity_distances import (
 from schedlab.analysis.fidelity_sample import Sample, read_sample
 from schedlab.model.errors import InputError
 from schedlab.model.workload import Workload
-from schedlab.workload.header import header_number
+from schedlab.workload.swf.header import header_number
 
 if TYPE_CHECKING:
     from schedlab.analysis.fidelity_words import Verdict

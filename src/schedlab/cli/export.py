@@ -27,7 +27,7 @@ def export(
     """
     from schedlab.cli.output import check_new_file, say
     from schedlab.engine.store import read_run
-    from schedlab.workload.write_swf import write_swf
+    from schedlab.workload.swf.write import write_swf
 
     found = read_run(run)
     check_new_file(out, force)

@@ -34,9 +34,9 @@ def fetch(
     from schedlab.cli.output import InterruptedError, messages, say
     from schedlab.cli.progress import Bar, watched
     from schedlab.model.errors import InputError
-    from schedlab.workload.archive import CITATION, find_log
-    from schedlab.workload.fetch import cached_path
-    from schedlab.workload.fetch import fetch as fetch_log
+    from schedlab.workload.archive.catalogue import CITATION, find_log
+    from schedlab.workload.archive.fetch import cached_path
+    from schedlab.workload.archive.fetch import fetch as fetch_log
 
     if listing:
         _print_list()
@@ -67,8 +67,8 @@ def _print_list() -> None:
     from rich.table import Table
 
     from schedlab.cli.output import console
-    from schedlab.workload.archive import LOGS
-    from schedlab.workload.fetch import cached_path
+    from schedlab.workload.archive.catalogue import LOGS
+    from schedlab.workload.archive.fetch import cached_path
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("name", style="cyan", no_wrap=True)

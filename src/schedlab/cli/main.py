@@ -13,7 +13,9 @@ from schedlab.cli.compare import compare
 from schedlab.cli.convert import convert
 from schedlab.cli.export import export
 from schedlab.cli.fetch import fetch
+from schedlab.cli.fit import fit
 from schedlab.cli.formats import formats
+from schedlab.cli.generate import generate
 from schedlab.cli.inspect import inspect
 from schedlab.cli.new import new
 from schedlab.cli.policies import policies
@@ -40,6 +42,8 @@ app.command()(inspect)
 app.command()(convert)
 app.command()(transform)
 app.command()(fetch)
+app.command()(fit)
+app.command()(generate)
 app.command()(formats)
 app.command()(policies)
 app.command()(export)

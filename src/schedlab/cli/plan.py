@@ -76,7 +76,7 @@ def run_folders(
 def cluster_of_header(workload: Workload, log: str) -> tuple[Cluster, str]:
     """A pool as large as the log's header says, and a word about that."""
     from schedlab.model.cluster import Cluster
-    from schedlab.workload.header import header_number
+    from schedlab.workload.swf.header import header_number
 
     for label in ("MaxProcs", "MaxNodes"):
         size = header_number(workload.header, label)

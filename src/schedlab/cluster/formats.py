@@ -10,23 +10,24 @@ from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 
 
-def _format(
-    name: str, what: str, reads: str, writes: str = "", recognises: str = "", endings: tuple[str, ...] = ()
-) -> Format[Cluster]:
-    return Format(name, what, "schedlab.cluster", reads, writes, recognises, endings)
+def _format(name: str, what: str, package: str, write: str, ending: str, read: str = "") -> Format[Cluster]:
+    """Its package has `read.looks_like` and `read.read_…`; one that is a single module has both functions itself."""
+    module, _, function = (read or f"read.read_{package}").partition(".")
+    home = "schedlab.cluster" if module == package else f"schedlab.cluster.{package}"
+    return Format(name, what, home, f"{module}.{function}", write, f"{module}.looks_like", (ending,) if ending else ())
 
 
 # In the order in which a file is looked at.
 FORMATS = (
-    _format("toml", "schedlab's own", "toml.read_toml", "write_toml.write_toml", "toml.looks_like", (".toml",)),
+    _format("toml", "schedlab's own", "toml", "write.write_toml", ".toml"),
     _format(
-        *("slurm", "slurm.conf (and gres.conf, topology.conf)", "slurm_conf.read_slurm_conf"),
-        *("write_slurm.write_slurm_conf", "slurm_conf.looks_like", (".conf",)),
+        *("slurm", "slurm.conf, with gres.conf and topology.conf", "slurm", "write.write_slurm_conf", ".conf"),
+        "read.read_slurm_conf",
     ),
-    _format(
-        *("simgrid", "SimGrid platform (XML)", "simgrid.read_simgrid", "simgrid.write_simgrid", "simgrid.looks_like"),
-        (".xml",),
-    ),
+    _format("simgrid", "SimGrid platform (XML)", "simgrid", "write.write_simgrid", ".xml"),
+    _format("accasim", "AccaSim system (JSON)", "accasim", "accasim.write_accasim", ".json", "accasim.read_accasim"),
+    _format("alea", "Alea machines", "alea", "alea.write_alea", ".machines", "alea.read_alea"),
+    _format("alibaba", "Alibaba GPU nodes (CSV)", "alibaba", "", "", "alibaba.read_alibaba"),
 )
 
 

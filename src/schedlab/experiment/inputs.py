@@ -13,7 +13,7 @@ from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.units import parse_duration
 from schedlab.model.workload import JobBatch, Workload
-from schedlab.workload.header import header_number
+from schedlab.workload.swf.header import header_number
 from schedlab.workload.transform.steps import Steps
 
 _READING = ("reader", "clean", "procs", "missing_limit", "requests")

@@ -60,7 +60,7 @@ class ByteStream:
         start = raw.peek(8)
         for magic, (name, tool) in FOREIGN.items():
             if start.startswith(magic):
-                hint = f"unpack it first ({tool})" if tool else "give a text file (SWF)"
+                hint = f"unpack it first ({tool})" if tool else "this format is text"
                 raise InputError(f"is a {name} file; text, gzip and zstd can be read", where=str(self.path), hint=hint)
         if start.startswith(GZIP):
             yield from self._gzip(raw)

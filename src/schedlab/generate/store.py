@@ -19,10 +19,10 @@ from schedlab.model.workload import Workload
 VERSION = 1  # of model files
 
 KINDS = {
-    "empirical": "schedlab.generate.empirical:Empirical",
-    "lublin": "schedlab.generate.lublin:Lublin",
-    "cyclic": "schedlab.generate.cyclic:Cyclic",
-    "pool": "schedlab.generate.pool:Pool",
+    "empirical": "schedlab.generate.empirical.model:Empirical",
+    "lublin": "schedlab.generate.lublin.model:Lublin",
+    "cyclic": "schedlab.generate.cyclic.model:Cyclic",
+    "pool": "schedlab.generate.pool.model:Pool",
 }
 
 

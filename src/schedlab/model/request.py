@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -19,6 +19,11 @@ class Request:
     features: frozenset[str] = frozenset()
     partition: str | None = None
     exclusive: bool = False
+
+    def plain(self) -> Request:
+        """Without what only some clusters have: memory, features, partitions."""
+        chunk = {name: amount for name, amount in self.chunk.items() if name in ("cores", "gpus")}
+        return replace(self, chunk=chunk, features=frozenset(), partition=None)
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready form that leaves out what is at its default."""

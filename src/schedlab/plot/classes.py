@@ -44,19 +44,20 @@ def plot_classes(
     used = np.isfinite(np.stack(grids))
     down, across = _between(used.any(axis=(0, 2))), _between(used.any(axis=(0, 1)))
     below = 0.45 if width == "column" else 0.0  # for the scale
-    figure, every = panels(names, width, 0.17 * len(down), _ACROSS[width])
+    high = max(0.17 * len(down), 0.8)
+    figure, every = panels(names, width, high, _ACROSS[width])
     figure.set_figheight(figure.get_figheight() + below)
     figure_headline(figure, title)
     scale = _scale(np.stack(grids), measure.duration)
     room = INCHES[width] - (0.75 if width == "column" else 1.45)
-    cell = room / min(_ACROSS[width], len(runs)) / len(across), 0.165
+    cell = room / min(_ACROSS[width], len(runs)) / len(across), 0.97 * high / len(down)
     for axes, grid in zip(every, grids, strict=True):
         draw_cells(axes, grid[np.ix_(down, across)], scale, cell, brief if measure.duration else short)
         axes.tick_params(labelleft=False)
         name_cells(axes, [_SIZE_NAMES[at] for at in across], [_RUNTIME_NAMES[at] for at in down], cell[0])
     for axes in every[:: _ACROSS[width]]:
         axes.tick_params(labelleft=True)
-        axes.set_ylabel("run time (less than)")
+        axes.set_ylabel("run time\n(less than)")
     for axes in every[-_ACROSS[width] :]:
         axes.set_xlabel("cores (at most)")
     bar = colour_bar(scale, every, f"{statistic} {measure.label}", below=width == "column")

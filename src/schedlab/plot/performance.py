@@ -92,9 +92,9 @@ def _layout(width: Width, remembered: bool) -> tuple[Figure, tuple[Axes, Axes, A
         return figure, (found[0], found[1], found[2] if remembered else None)
     figure = new_figure(width, 3.6)
     grid = figure.add_gridspec(2, 2)
-    below = grid[1, 0] if remembered else grid[1, :]
-    memory = figure.add_subplot(grid[1, 1]) if remembered else None
-    return figure, (figure.add_subplot(grid[0, :]), figure.add_subplot(below), memory)
+    over_time = figure.add_subplot(grid[0, :])
+    by_queue = figure.add_subplot(grid[1, 0] if remembered else grid[1, :])
+    return figure, (over_time, by_queue, figure.add_subplot(grid[1, 1]) if remembered else None)
 
 
 def _draw(axes: Axes, places: Floats, found: Floats, style: dict[str, Any], band: bool) -> None:

@@ -164,6 +164,7 @@ def plain(axes: Axes, grid: Literal["x", "y", "both", ""] = "y") -> None:
         axes.grid(axis=grid, color=LIGHT, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.tick_params(which="both", colors=GREY, length=0, labelsize=SMALL)
+    axes.tick_params(axis="x", pad=5)
     for axis in (axes.xaxis, axes.yaxis):
         axis.label.set(color=GREY, size=TEXT)
         axis.get_offset_text().set(color=GREY, size=SMALL)

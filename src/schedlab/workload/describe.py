@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.model.workload import JobBatch, Workload
-from schedlab.workload.header import header_number
 from schedlab.workload.read import read_workload
-from schedlab.workload.swf import SwfReport
+from schedlab.workload.swf.header import header_number
+from schedlab.workload.swf.read import SwfReport
 from schedlab.workload.tally import Spread, Tally
 
 

@@ -14,24 +14,43 @@ from schedlab.workload.options import ReadOptions
 from schedlab.workload.plugged import Plugged, plugged_reader, read_with
 
 
-def _format(
-    name: str, what: str, reads: str, writes: str = "", recognises: str = "", endings: tuple[str, ...] = (), **more: Any
-) -> Format[Workload]:
-    return Format(name, what, "schedlab.workload", reads, writes, recognises, endings, **more)
+def _format(name: str, what: str, package: str, write: str = "", *endings: str, **more: Any) -> Format[Workload]:
+    """Its package has `read.looks_like`, `read.read_…`, and a function that writes, if one is named."""
+    reads, recognises = more.pop("reads", f"read.read_{package}"), more.pop("recognises", "read.looks_like")
+    return Format(name, what, f"schedlab.workload.{package}", reads, write, recognises, endings, **more)
 
 
-SWF = _format("swf", "Standard Workload Format", "swf.read_swf", "write_swf.save_swf", "", (".swf",))
-FOREIGN = _format("foreign", "what holds no jobs", "foreign.refuse", recognises="foreign.looks_like")
+SWF = _format("swf", "Standard Workload Format", "swf", "write.save_swf", ".swf")
+FOREIGN: Format[Workload] = Format(
+    "foreign", "what holds no jobs", "schedlab.workload", "foreign.refuse", recognises="foreign.looks_like"
+)
+# In the order in which a file is looked at; SWF also is what remains.
 FORMATS = (
     SWF,
+    _format("sacct", "Slurm accounting, sacct -P", "sacct", "write.write_sacct", ".sacct"),
     _format(
-        *("slurm-events", "sbatch lines of the Slurm simulators", "slurm_events.read_slurm_events"),
-        *("write_events.write_slurm_events", "slurm_events.looks_like", (".events",)),
+        *("slurm-events", "sbatch lines of the Slurm simulators", "slurm", "write.write_slurm_events", ".events"),
+        reads="read.read_slurm_events",
+    ),
+    _format("batsim", "Batsim workload (JSON)", "batsim", "write.write_batsim", ".json", takes=("speed", float)),
+    _format("alea", "Alea's extended SWF", "alea"),
+    _format("opendc", "OpenDC tasks (Parquet)", "table", reads="opendc.read_opendc", recognises=""),
+    _format("alibaba", "Alibaba GPU pods (CSV)", "table", reads="alibaba.read_alibaba", recognises=""),
+    _format(
+        *("alibaba-shares", "the same, shares of cores and GPUs exact", "table"),
+        reads="alibaba.read_alibaba_shares",
+        recognises="",
     ),
     _format(
-        *("batsim", "Batsim workload (JSON)", "batsim.read_batsim", "batsim.write_batsim", "batsim.looks_like"),
-        (".json",),
-        takes=("speed", float),
+        *(
+            "table",
+            "CSV or Parquet, columns explained by a TOML file",
+            "table",
+            "write.write_table",
+            ".csv",
+            ".parquet",
+        ),
+        takes=("mapping", Path),
     ),
 )
 
@@ -48,7 +67,7 @@ def reader_for(path: Path, reader: Reader | None = None) -> Callable[[Path, Read
         return reader.reader()
     if reader is not None:
         return lambda log, _options: read_with(reader, log)
-    return (recognise(path, (FOREIGN, *FORMATS)) or SWF).reader()
+    return (recognise(path, (SWF, FOREIGN, *FORMATS[1:])) or SWF).reader()
 
 
 def load_reader(reader: str | None) -> Reader | None:

@@ -15,6 +15,7 @@ CLEANINGS = {
     "machine, and cut run times to the requested time",
     "none": "keep every record that has a submit time and processors, cancelled jobs too",
 }
+REQUESTS = ("auto", "cores", "full")
 WINDOW = 200_000  # jobs that may wait to be brought into order; longer than any log here needs, and about 25 MB
 
 
@@ -27,7 +28,7 @@ class ReadOptions:
     missing_limit: str | float = "runtime"  # or seconds: the limit of a job without a requested time
     bad_rows: str = "fail"  # or "drop"
     max_procs: int = 0  # machine size for clean="strict"; 0: do not check
-    memory: bool = False  # requested memory of an SWF log is a part of the request
+    requests: str = "auto"  # or "cores", "full": how much of what jobs ask for counts
     in_memory: bool = True
     window: int | None = WINDOW
     progress: Progress | None = None
@@ -36,6 +37,7 @@ class ReadOptions:
         _one_of("clean", self.clean, tuple(CLEANINGS))
         _one_of("procs", self.procs, ("requested", "allocated"))
         _one_of("bad_rows", self.bad_rows, ("fail", "drop"))
+        _one_of("requests", self.requests, REQUESTS)
         limit = self.missing_limit
         if limit != "runtime" and not (isinstance(limit, int | float) and math.isfinite(limit) and limit > 0):
             raise InputError(f"missing_limit cannot be {limit!r}", hint='"runtime", or a number of seconds above 0')
@@ -43,6 +45,11 @@ class ReadOptions:
             raise InputError(
                 f"max_procs cannot be {self.max_procs}", hint="the processors of the machine; 0: do not check"
             )
+
+    @property
+    def full(self) -> bool:
+        """Whether memory and partitions, which not every cluster has, are a part of requests."""
+        return self.requests == "full"
 
 
 def _one_of(option: str, value: str, known: tuple[str, ...]) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Plugged: TypeAlias = "str | Plugin | Callable[[Path], Workload]"
 
-OURS = (".swf", ".csv")  # and these compressed: no package is asked about them
+OURS = (".swf", ".csv", ".tsv", ".parquet")  # and these compressed: no package is asked about them
 _COMPRESSED = (".gz", ".zst")
 
 

@@ -199,7 +199,7 @@ def _mark(path: Path) -> tuple[int, int] | None:
 def stem(path: Path) -> str:
     """What to call the workload in a file."""
     name = path.name
-    for suffix in (".gz", ".zst", ".swf", ".csv", ".parquet", ".events", ".json"):
+    for suffix in (".gz", ".zst", ".swf", ".csv", ".tsv", ".parquet", ".events", ".sacct", ".json"):
         name = name.removesuffix(suffix)
     return name or path.name
 

@@ -10,7 +10,7 @@ import numpy as np
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request
 from schedlab.model.workload import JobBatch, Workload
-from schedlab.workload.header import header_number
+from schedlab.workload.swf.header import header_number
 from schedlab.workload.transform.derive import Changes, derive
 
 

@@ -1,0 +1,1 @@
+"""SimGrid platforms, as Batsim uses them."""

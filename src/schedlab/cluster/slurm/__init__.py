@@ -1,0 +1,1 @@
+"""slurm.conf, gres.conf and topology.conf."""

@@ -1,0 +1,1 @@
+"""schedlab's own cluster files."""

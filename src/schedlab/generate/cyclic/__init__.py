@@ -1,0 +1,1 @@
+"""Jobs that follow the day, the week and the year."""

@@ -1,0 +1,1 @@
+"""Jobs like those of a log."""

@@ -1,0 +1,1 @@
+"""Jobs drawn from a pool of applications."""

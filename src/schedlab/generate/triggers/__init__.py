@@ -1,0 +1,1 @@
+"""Jobs that are put into a workload at chosen times."""

@@ -1,0 +1,1 @@
+"""Logs of the Alea simulators: SWF with more columns."""

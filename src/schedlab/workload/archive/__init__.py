@@ -1,0 +1,1 @@
+"""The Parallel Workloads Archive: what it has, and how to get it."""

@@ -1,0 +1,1 @@
+"""Batsim workloads."""

@@ -1,0 +1,226 @@
+"""Batsim workloads (JSON): jobs, each with a profile of what it does. `docs/formats/batsim.md` states the rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedlab.files.bytestream import ByteStream
+from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.workload import ReadReport, Workload
+from schedlab.workload.batsim.jobs import SHOWN_MISTAKES, JobTable
+from schedlab.workload.batsim.profiles import REFERENCE_SPEED, Profiles, is_whole, reason, shown, unknown_hint
+from schedlab.workload.batsim.write import write_batsim
+from schedlab.workload.options import ReadOptions
+from schedlab.workload.stream import Known, stem
+
+__all__ = ["REFERENCE_SPEED", "looks_like", "read_batsim", "write_batsim"]
+
+_EXPECTED = "a Batsim workload is a JSON object with nb_res, jobs (a list) and profiles (an object)"
+
+
+def looks_like(start: str, name: str) -> bool:
+    text = start.lstrip()
+    return text.startswith("{") and (
+        any(key in text for key in ('"nb_res"', '"subtime"')) or ('"profiles"' in text and '"type"' in text)
+    )
+
+
+def read_batsim(path: Path, options: ReadOptions, *, speed: float = REFERENCE_SPEED) -> Workload:
+    """The jobs of a Batsim workload; a host is one core.
+
+    Computations take the time that they need on hosts of `speed` flops a second, communication left out. Jobs with a
+    profile that has no run time by itself (storage, traces, messages) are refused, or dropped and counted with
+    `bad_rows="drop"`.
+    """
+    if not 0 < speed < float("inf"):
+        raise InputError(f"speed cannot be {speed!r}", hint="flops a second, above 0")
+    stream = ByteStream(path, options.progress)
+    document = _document(path, b"".join(stream))
+    profiles = Profiles(document["profiles"], speed, str(path))
+    table = JobTable(document["jobs"], profiles, str(path))
+    if options.bad_rows == "fail":
+        for name in profiles.names():
+            profiles.get(name)
+        _refuse(table, profiles)
+    report = ReadReport(records=len(table.jobs))
+    rows, runtime = _kept(table, options, report)
+    if not len(rows):
+        raise _nothing_left(path, report, options)
+    limit = _limits(table.walltime[rows], runtime, options, report)
+    if options.clean == "strict":
+        _count(report.filled, "run time: cut to the requested time", runtime > limit)
+        runtime = np.minimum(runtime, limit)
+    known = Known()
+    columns: dict[str, Any] = _identities(table, rows) | table.labels(known, rows)
+    columns |= {"submit": table.submit[rows], "runtime": runtime, "limit": limit, "count": table.count[rows]}
+    workload = Workload.of(name=stem(path), labels=known.labels, **columns)
+    _count_the_rest(document, table, rows, speed, report)
+    workload.header = _header(document, table.count[rows], report)
+    workload.report = report
+    workload.content_hash = stream.sha256
+    return workload
+
+
+def _document(path: Path, data: bytes) -> dict[str, Any]:
+    import json
+
+    where = str(path)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise InputError("is not UTF-8 text", where=f"{where}, line {line}", hint=_EXPECTED) from None
+    if text.lstrip().startswith("<"):
+        raise _xml(where, text)
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError as error:
+        place = f"{where}, line {error.lineno}, column {error.colno}"
+        raise InputError(f"is not JSON: {error.msg}", where=place, hint=_EXPECTED) from None
+    except (ValueError, RecursionError) as error:  # numbers of thousands of digits, thousands of brackets
+        raise InputError(f"cannot be read as JSON: {error}", where=where, hint=_EXPECTED) from None
+    if not isinstance(document, dict):
+        raise InputError(f"is JSON, but {shown(document)}, expected an object", where=where, hint=_EXPECTED)
+    wrong = []
+    for key, kind, word in (("jobs", list, "a list of jobs"), ("profiles", dict, "an object of profiles")):
+        if not isinstance(document.get(key), kind):
+            wrong.append(InputError(f"'{key}' is {shown(document.get(key))}, expected {word}", where=where))
+    size = document.get("nb_res")
+    if size is not None and not is_whole(size, 1):
+        wrong.append(InputError(f"'nb_res' is {shown(size)}, expected a whole number from 1 up", where=where))
+    if wrong:
+        raise InputErrors(wrong)
+    if not document["jobs"]:
+        raise InputError("'jobs' is empty: there is nothing to simulate", where=where, hint="is it the right file?")
+    return document
+
+
+def _xml(where: str, text: str) -> InputError:
+    if "<platform" in text[:4096]:
+        return InputError("is a SimGrid platform, not a workload", where=where, hint=f"--cluster {Path(where).name}")
+    return InputError("is XML, not a workload", where=where, hint=_EXPECTED)
+
+
+def _refuse(table: JobTable, profiles: Profiles) -> None:
+    """All mistakes at once, and every type of profile that has no run time."""
+    errors = [*profiles.mistakes[:SHOWN_MISTAKES], *table.mistakes]
+    more = len(profiles.mistakes) + table.mistake_count - len(errors)
+    if more:
+        errors.append(InputError(f"and {more:,} more mistakes", where=table.file))
+    for kind, rows in _without_runtime(table).items():
+        job = table.jobs[rows[0]]
+        part = table.profiles[table.profile[rows[0]]].without_runtime[kind]
+        through = "is" if part == job["profile"] else f"contains '{part}'"
+        count = f"; {len(rows):,} jobs have it" if len(rows) > 1 else ""
+        why = f"which has no run time: {reason(kind)}{count}"
+        message = f"profile '{job['profile']}' {through} of type {kind}, {why}"
+        hint = f'{unknown_hint(kind)} leave such jobs out: --bad-rows drop (bad_rows="drop")'.strip()
+        errors.append(InputError(message, where=f"{table.file}, {table.label(rows[0])}", hint=hint))
+    if errors:
+        raise errors[0] if len(errors) == 1 else InputErrors(errors)
+
+
+def _without_runtime(table: JobTable) -> dict[str, list[int]]:
+    """Types of profiles without a run time, and the jobs that have them."""
+    found: dict[str, list[int]] = {}
+    for place, profile in enumerate(table.profiles):
+        for kind in profile.without_runtime:
+            found.setdefault(kind, []).extend(np.flatnonzero(table.profile == place).tolist())
+    return {kind: sorted(rows) for kind, rows in found.items()}
+
+
+def _kept(table: JobTable, options: ReadOptions, report: ReadReport) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """The jobs to keep, and how long they run. The first reason to drop one is counted."""
+    report.bad_rows = [str(mistake).removeprefix(f"{table.file}, ") for mistake in table.mistakes]
+    fixed, spread = (
+        np.array([getattr(p, name) for p in table.profiles])[table.profile] for name in ("fixed", "spread")
+    )
+    runtime = fixed + spread / np.maximum(table.count, 1)
+    reasons: list[tuple[str, NDArray[np.bool_]]] = [("bad row", table.bad)]
+    for kind, rows in _without_runtime(table).items():
+        having = np.zeros(len(table.jobs), bool)
+        having[rows] = True
+        reasons.append((f"profile type {kind}: {reason(kind)}", having))
+    reasons.append(("asks for 0 hosts", table.count < 1))
+    if options.clean == "strict" and options.max_procs:
+        reasons.append(("larger than the machine", table.count > options.max_procs))
+    if options.clean != "none":
+        silent = np.array([p.communicates and not p.computes for p in table.profiles])[table.profile]
+        reasons.append(("run time 0: its profile only communicates", silent & (runtime <= 0)))
+        reasons.append(("run time 0 or unknown", runtime <= 0))
+    if options.clean == "strict":
+        reasons.append(("requested time 0 or unknown", np.isnan(table.walltime)))
+    keep = np.ones(len(table.jobs), bool)
+    for name, having in reasons:
+        _count(report.dropped, name, keep & having)
+        keep &= ~having
+    rows_kept = np.flatnonzero(keep)
+    report.kept = len(rows_kept)
+    return rows_kept, runtime[rows_kept]
+
+
+def _limits(
+    walltime: NDArray[np.float64], runtime: NDArray[np.float64], options: ReadOptions, report: ReadReport
+) -> NDArray[np.float64]:
+    missing = np.isnan(walltime)
+    if isinstance(options.missing_limit, str):
+        _count(report.filled, "limit: run time", missing)
+        return np.where(missing, runtime, walltime)
+    _count(report.filled, "limit: given number", missing)
+    return np.where(missing, float(options.missing_limit), walltime)
+
+
+def _identities(table: JobTable, rows: NDArray[np.intp]) -> dict[str, Any]:
+    """Numbers where all ids are numbers; else names, numbered in the order of submission."""
+    ids = [table.ids[row] for row in rows.tolist()]
+    if all(text.isascii() and text.isdigit() and len(text) <= 18 and str(int(text)) == text for text in ids):
+        return {"id": np.array([int(text) for text in ids], np.int64)}
+    numbers = np.empty(len(ids), np.int64)
+    numbers[np.argsort(table.submit[rows], kind="stable")] = np.arange(1, len(ids) + 1)
+    return {"id": numbers, "names": tuple(ids)}
+
+
+def _count_the_rest(
+    document: dict[str, Any], table: JobTable, rows: NDArray[np.intp], speed: float, report: ReadReport
+) -> None:
+    used = table.profile[rows]
+    for name, attribute in (
+        (f"run time: computation at {speed / 1e9:g} Gf/s", "computes"),
+        ("run time: without communication", "communicates"),
+        ("return code of the profile: not represented", "returns"),
+    ):
+        _count(report.filled, name, np.array([bool(getattr(p, attribute)) for p in table.profiles])[used])
+    for key, count in table.other_fields(rows).items():
+        report.filled[f"field '{key}' of jobs: not represented"] = count
+    for key in document:
+        if key not in ("nb_res", "jobs", "profiles", "description"):
+            report.filled[f"field '{key}' of the file: not represented"] = 1
+
+
+def _header(document: dict[str, Any], count: NDArray[np.float64], report: ReadReport) -> dict[str, str]:
+    size = document.get("nb_res")
+    if size is None:
+        size = int(count.max())
+        report.filled["machine: as large as the largest job (no nb_res)"] = 1
+    header = {"MaxProcs": str(size)}
+    if isinstance(document.get("description"), str):
+        header["Note"] = document["description"]
+    return header
+
+
+def _count(counts: dict[str, int], name: str, which: NDArray[np.bool_]) -> None:
+    if number := int(np.count_nonzero(which)):
+        counts[name] = number
+
+
+def _nothing_left(path: Path, report: ReadReport, options: ReadOptions) -> InputError:
+    reasons = "; ".join(f"{count:,} {name}" for name, count in report.dropped.items())
+    hints = report.bad_rows[:1]
+    if options.clean != "none" and any("run time 0" in name or "requested" in name for name in report.dropped):
+        hints.append("--clean none keeps more")
+    message = f"no usable job among {report.records:,}: {reasons}"
+    return InputError(message, where=str(path), hint="; ".join(hints))

@@ -1,0 +1,1 @@
+"""Dumps of Slurm's accounting, `sacct -P`."""

@@ -1,0 +1,173 @@
+"""What jobs of an accounting dump ask for: processors, nodes, GPUs and memory as chunks of a request."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedlab.model.request import Request
+from schedlab.workload.options import ReadOptions
+from schedlab.workload.sacct.columns import Floats, Mask, Problems, Texts
+from schedlab.workload.sacct.fields import parse_count, parse_features, parse_memory, parse_tres
+from schedlab.workload.sacct.rows import Header
+from schedlab.workload.stream import Known
+
+
+@dataclass
+class Asked:
+    """The amounts of jobs; NaN where unknown."""
+
+    cpus: Floats
+    nodes: Floats
+    gpus: Floats
+    memory: Floats  # bytes of the whole job
+    memory_core: Floats  # bytes of each core
+    memory_node: Floats  # bytes of each node
+    other_cpus: Mask  # allocated ones stand in for requested ones, or the other way round
+
+    def take(self, rows: NDArray[Any]) -> Asked:
+        return Asked(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+
+
+class Amounts:
+    """Reads the amounts of a block, remembering what texts mean."""
+
+    def __init__(self, header: Header, options: ReadOptions) -> None:
+        self._header = header
+        self._requested_first = options.procs == "requested"
+        self._counts = Texts(parse_count)
+        self._tres = Texts(parse_tres, 4)
+        self._memory = Texts(parse_memory, 3)
+
+    def read(self, table: Any, problems: Problems) -> Asked:
+        def column(what: str, texts: Texts, width: int = 0) -> Floats:
+            if what not in self._header.places:
+                return np.full((table.num_rows, width) if width else table.num_rows, np.nan)
+            return texts.read(table.column(what).combine_chunks(), self._header.name(what), problems)
+
+        requested, allocated = column("requested", self._tres, 4), column("allocated", self._tres, 4)
+        cpus = [[requested[:, 0], column("requested_cpus", self._counts)]]
+        cpus += [[allocated[:, 0], column("allocated_cpus", self._counts)]]
+        least = _first_above_0([requested[:, 1], column("requested_nodes", self._counts)])
+        had = _first_above_0([allocated[:, 1], column("allocated_nodes", self._counts)])
+        memory = column("memory", self._memory, 3)
+        if self._requested_first:
+            first, second = requested, allocated
+            # Slurm's number is the least that was asked for; a job that got more could do with more.
+            nodes = np.fmax(least, had)
+            total = _first_above_0([requested[:, 3], memory[:, 0]])
+        else:
+            first, second = allocated, requested
+            cpus.reverse()
+            nodes = _first_above_0([had, least])
+            total = _first_above_0([allocated[:, 3], requested[:, 3], memory[:, 0]])
+        preferred = _first_above_0(cpus[0])
+        return Asked(
+            cpus=_first_above_0([preferred, *cpus[1]]),
+            nodes=nodes,
+            gpus=np.where(np.isnan(first[:, 2]), second[:, 2], first[:, 2]),
+            memory=total,
+            memory_core=memory[:, 1],
+            memory_node=memory[:, 2],
+            other_cpus=np.isnan(preferred),
+        )
+
+
+def _first_above_0(columns: list[Floats]) -> Floats:
+    found = np.full(len(columns[0]), np.nan)
+    for column in columns:
+        found = np.where(np.isnan(found) & (column > 0), column, found)
+    return found
+
+
+class Requests:
+    """Chunks and requests of jobs; what had to be rounded or left out is counted."""
+
+    def __init__(self, known: Known, options: ReadOptions, filled: Counter[str]) -> None:
+        self._known, self._filled = known, filled
+        self._detailed = options.full  # memory and partitions are only part of the request if the cluster has them
+
+    def read(self, asked: Asked, features: Any, partitions: Any) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """The number of chunks of each job, and the place of its request."""
+        gpus = np.nan_to_num(asked.gpus)
+        per_node = ~np.isnan(asked.memory_node) & self._detailed
+        assumed = np.isnan(asked.nodes) & ((gpus > 0) | per_node)
+        self._count("nodes: 1, their number is unknown and GPUs or memory of a node are asked for", assumed)
+        nodes = np.where(assumed, 1, asked.nodes)
+        count = np.where(np.isnan(nodes), asked.cpus, nodes)
+        cores = np.ceil(asked.cpus / count)
+        self._count("cores: rounded up to whole equal shares", cores * count != asked.cpus)
+        shares = np.ceil(gpus / count)
+        self._count("gpus: rounded up to whole equal shares", shares * count != gpus)
+        keys = [
+            cores.astype(np.int64),
+            shares.astype(np.int64),
+            self._memory_of_chunk(asked, count, cores).astype(np.int64),
+            (nodes > 1).astype(np.int64),
+            self._codes(features, len(cores)),
+            self._codes(partitions if self._detailed else None, len(cores)),
+        ]
+        return count.astype(np.int64), self._places(keys, features, partitions)
+
+    def _memory_of_chunk(self, asked: Asked, count: Floats, cores: Floats) -> Floats:
+        if not self._detailed:
+            return np.zeros(len(count))
+        shared = np.ceil(asked.memory / count)
+        stated = np.where(np.isnan(shared), asked.memory_core * cores, shared)
+        stated = np.where(np.isnan(stated), asked.memory_node, stated)
+        self._count("memory: none, it is unknown or all of a node", ~(stated > 0))
+        bounded: Floats = np.minimum(np.nan_to_num(stated), 2.0**62)
+        return bounded
+
+    def _codes(self, column: Any, rows: int) -> NDArray[np.int64]:
+        return np.zeros(rows, np.int64) if column is None else column.indices.to_numpy().astype(np.int64)
+
+    def _places(self, keys: list[NDArray[np.int64]], features: Any, partitions: Any) -> NDArray[np.int32]:
+        """Each different combination is looked at once."""
+        _, first, inverse = np.unique(_combined(keys), return_index=True, return_inverse=True)
+        wanted = _texts(features, parse_features)
+        where = _texts(partitions, str)
+        places, dropped = np.zeros(len(first), np.int32), np.zeros(len(first), bool)
+        for which in np.argsort(first).tolist():
+            cores, gpus, memory, spread, feature, partition = (int(key[first[which]]) for key in keys)
+            chunk = {"cores": cores} | ({"memory": memory} if memory else {}) | ({"gpus": gpus} if gpus else {})
+            all_of = wanted[feature]
+            dropped[which] = all_of is None
+            name = where[partition] if self._detailed else ""
+            request = Request(
+                chunk,
+                per_node_max=spread,
+                features=all_of or frozenset(),
+                partition=name if name and "," not in name else None,
+            )
+            places[which] = self._known.request(request)
+        self._count("constraints: left out, alternatives and counts cannot be expressed", dropped[inverse])
+        return places[inverse]
+
+    def _count(self, what: str, which: Mask) -> None:
+        if number := int(np.count_nonzero(which)):
+            self._filled[what] += number
+
+
+def _combined(keys: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """One number for each combination of numbers that are not negative."""
+    combined, size = np.zeros(len(keys[0]), np.int64), 1
+    for key in keys:
+        span = int(key.max(initial=0)) + 1
+        if size * span > 2**62:
+            different, combined = np.unique(combined, return_inverse=True)
+            _, key = np.unique(key, return_inverse=True)
+            size, span = len(different), len(key)
+        combined = combined * span + key
+        size *= span
+    return combined
+
+
+def _texts(column: Any, parse: Any) -> list[Any]:
+    if column is None:
+        return [parse("")]
+    return [parse(text.decode(errors="replace")) for text in column.dictionary.to_pylist()]

@@ -1,0 +1,1 @@
+"""Event files of the Slurm simulators: sbatch lines with run times."""

@@ -1,0 +1,78 @@
+"""Options of `sbatch` that say how many jobs there are, when they begin and after which others."""
+
+from __future__ import annotations
+
+import re
+
+from schedlab.files.slurm_values import seconds, whole
+from schedlab.workload.slurm.sbatch import OptionError
+
+MOST_TASKS = 100_000  # of one array
+
+_INDICES = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9})(?::([0-9]{1,9}))?)?")
+_NOW = re.compile(r"now(?:\+([0-9]{1,9})(second|minute|hour|day|week)?s?)?", re.IGNORECASE)
+_UNITS = {"second": 1.0, "minute": 60.0, "hour": 3_600.0, "day": 86_400.0, "week": 604_800.0}
+_DEPENDENCY = re.compile(r"([a-z]+)((?::(?:jobid_)?[0-9]{1,18}(?:_[0-9*]+)?(?:\+[0-9]+)?)*)", re.IGNORECASE)
+_AT_ITS_END = ("afterok", "afterany", "aftercorr")
+
+
+def array_size(text: str, assumed: list[str]) -> int:
+    """How many tasks an array such as `0-15:4,20%2` has."""
+    indices, percent, together = text.partition("%")
+    expected = f"indices such as 0-15 or 1,3,5-7, at most {MOST_TASKS:,} of them"
+    found = 0
+    for part in indices.split(","):
+        match = _INDICES.fullmatch(part)
+        first, last, step = (int(group or 0) for group in match.groups()) if match else (1, 0, 0)
+        if match and match[2] is None:
+            last = first
+        if last < first or (match and match[3] and not step):
+            raise OptionError("array", text, expected)
+        found += (last - first) // (step or 1) + 1
+    if found > MOST_TASKS:
+        raise OptionError("array", text, expected)
+    if percent:
+        try:
+            whole(together, least=1)
+        except ValueError:
+            raise OptionError("array", text, expected) from None
+        assumed.append("array: how many of its tasks may run together is not used")
+    return found
+
+
+def begin_after(text: str, assumed: list[str]) -> float:
+    """How long after its submission a job may begin: of `now+1hour`, not of a date."""
+    match = _NOW.fullmatch(text)
+    if match is None:
+        assumed.append("option --begin: a date is not used")
+        return 0.0
+    delay = int(match[1] or 0) * _UNITS[(match[2] or "second").casefold()]
+    if delay:
+        assumed.append("option --begin: counts as submitted then")
+    return delay
+
+
+def predecessor(text: str, assumed: list[str]) -> int:
+    """The number of the job whose end to wait for; -1 if there is none."""
+    jobs: list[int] = []
+    for part in re.split("[,?]", text):
+        match = _DEPENDENCY.fullmatch(part)
+        if match is None:
+            raise OptionError("dependency", text, "kinds with jobs, such as afterok:1001")
+        kind, numbers = match[1].casefold(), re.findall(r":(?:jobid_)?([0-9]+)", match[2])
+        if kind in _AT_ITS_END and numbers:
+            jobs += map(int, numbers)
+        else:
+            assumed.append(f"dependency: {kind if len(kind) < 20 else 'unknown kind'} is not used")
+    if len(jobs) > 1:
+        assumed.append("dependency: the first of several jobs")
+    return jobs[0] if jobs else -1
+
+
+def time_limit(text: str) -> float | None:
+    """Seconds; None if there is no limit, which 0 says too."""
+    try:
+        limit = seconds(text)
+    except ValueError as error:
+        raise OptionError("time", text, str(error)) from None
+    return limit if 0 < limit <= 1e12 else None

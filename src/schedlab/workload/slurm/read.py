@@ -1,0 +1,166 @@
+"""Event files of the Slurm simulator: a job a line, with the options of its `sbatch`. Rules: docs/formats/slurm.md."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedlab.files.bytestream import ByteStream
+from schedlab.files.slurm_values import shown
+from schedlab.model.errors import InputError
+from schedlab.model.workload import ReadReport, Workload
+from schedlab.workload.options import ReadOptions
+from schedlab.workload.slurm.event import SUBMISSION, Event, parse_event
+from schedlab.workload.slurm.sbatch import SHAPING, Asked, ask
+from schedlab.workload.stream import Known, stem
+
+SHOWN_BAD_ROWS = 20
+
+_EXAMPLE = f"a line is like: -dt 49 -e {SUBMISSION} | -J jobid_1002 -sim-walltime 1201 -t 00:30:00 -n 1 x.job"
+_EVENT_LINE = re.compile(r"^\s*-(?:dt|e)\s+\S+\s+-(?:dt|e)\s+\S+\s*\|", re.MULTILINE)
+
+
+def looks_like(start: str, name: str) -> bool:
+    return name.endswith(".events") or _EVENT_LINE.search(start) is not None
+
+
+def read_slurm_events(path: Path, options: ReadOptions) -> Workload:
+    """The jobs of an event file. All of them are meant to run: `clean` leaves out some only if it is "strict"."""
+    data = ByteStream(path, options.progress)
+    text = b"".join(data).decode(errors="replace").removeprefix("\ufeff")
+    reading = _Reading(path, options)
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            reading.add(number, line)
+    return reading.workload(data.sha256)
+
+
+class _Reading:
+    """What has been read so far, in the order of the file."""
+
+    def __init__(self, path: Path, options: ReadOptions) -> None:
+        self._path, self._options = path, options
+        self._events: list[Event] = []
+        self._lines: dict[int, int] = {}  # of numbered jobs
+        self._asked: dict[tuple[str | None, ...], Asked] = {}
+        self._records = 0
+        self._dropped: Counter[str] = Counter()
+        self._filled: Counter[str] = Counter()
+        self._bad_rows: list[str] = []
+
+    def add(self, number: int, line: str) -> None:
+        self._records += 1
+        try:
+            event = parse_event(line, self._ask)
+            if isinstance(event, Event) and event.job in self._lines:
+                raise ValueError(f"job {event.job} has occurred before, on line {self._lines[event.job]}")
+        except ValueError as error:
+            self._bad(number, str(error))
+            return
+        reason = f"event {shown(event)}" if isinstance(event, str) else self._why_not(event)
+        if reason or isinstance(event, str):
+            self._dropped[reason] += 1
+            return
+        self._fill(event)
+        if event.job is not None:
+            self._lines[event.job] = number
+        if event.tasks:
+            self._records += event.tasks - 1
+            event.assumed.append("array: a job for each of its tasks")
+        self._filled.update(dict.fromkeys(event.assumed, event.tasks or 1))
+        self._events.append(event)
+
+    def _ask(self, values: Mapping[str, str]) -> Asked:
+        key = tuple(values.get(name) for name in SHAPING)
+        if key not in self._asked:
+            self._asked[key] = ask(values)
+        return self._asked[key]
+
+    def _bad(self, number: int, problem: str) -> None:
+        if self._options.bad_rows == "fail":
+            hint = 'correct the line, or leave such lines out: --bad-rows drop (bad_rows="drop")'
+            hint = hint if self._events else _EXAMPLE
+            raise InputError(problem, where=f"{self._path}, line {number}", hint=hint)
+        self._dropped["bad row"] += 1
+        if len(self._bad_rows) < SHOWN_BAD_ROWS:
+            self._bad_rows.append(f"line {number}: {problem}")
+
+    def _why_not(self, event: Event) -> str:
+        """Why an event is left out; "" if it is not."""
+        if event.runtime is None and event.limit is None and self._options.missing_limit == "runtime":
+            return "neither run time nor limit"
+        if self._options.clean != "strict":
+            return ""
+        most, cores = self._options.max_procs, event.asked.count * event.asked.request.chunk["cores"]
+        if most and cores > most:
+            return "larger than the machine"
+        if event.runtime == 0:
+            return "run time 0 or unknown"
+        return "requested time 0 or unknown" if event.limit is None else ""
+
+    def _fill(self, event: Event) -> None:
+        """The durations that the file does not say."""
+        missing = self._options.missing_limit
+        if event.limit is None:
+            event.limit = event.runtime if isinstance(missing, str) else float(missing)
+            event.assumed.append("limit: run time" if isinstance(missing, str) else "limit: given number")
+        if event.runtime is None:
+            event.runtime = event.limit
+            event.assumed.append("run time: the limit, into which the job runs")
+        elif self._options.clean == "strict" and event.limit is not None and event.runtime > event.limit:
+            event.runtime = event.limit
+            event.assumed.append("run time: cut to the requested time")
+
+    def workload(self, sha256: str) -> Workload:
+        if not self._events:
+            reasons = ", ".join(f"{count:,} {reason}" for reason, count in self._dropped.items())
+            hint = self._bad_rows[0] if self._bad_rows else _EXAMPLE
+            raise InputError(f"holds no job: {reasons or 'no events'}", where=str(self._path), hint=hint)
+        known = Known(single_core=False)
+        columns = self._columns(known)
+        found = Workload.of(name=stem(self._path), requests=known.requests, labels=known.labels, **columns)
+        filled = dict(self._filled)
+        found.report = ReadReport(self._records, len(columns["id"]), dict(self._dropped), filled, self._bad_rows)
+        found.content_hash = sha256
+        return found
+
+    def _columns(self, known: Known) -> dict[str, NDArray[Any]]:
+        rows = [_row(event, known) for event in self._events]
+        tasks = [event.tasks or 1 for event in self._events]
+        columns = {name: np.repeat(np.array([row[name] for row in rows]), tasks) for name in rows[0]}
+        last = np.cumsum(tasks)  # the place of the last job of each event, counted from 1
+        if all(event.job is not None and not event.tasks for event in self._events):
+            ids = np.array([event.job for event in self._events])
+        else:
+            ids = np.arange(1, last[-1] + 1)
+            self._filled["job number: the place in the file"] += len(ids)
+        last_ids = ids[last - 1].tolist()
+        numbers = {event.job: number for event, number in zip(self._events, last_ids, strict=True)}
+        after = [numbers.get(event.after, -1) if event.after >= 0 else -1 for event in self._events]
+        lost = sum(event.after >= 0 > found for event, found in zip(self._events, after, strict=True))
+        if lost:
+            self._filled["dependency: on a job that is not there, not used"] += lost
+        return columns | {"id": ids, "after": np.repeat(after, tasks)}
+
+
+def _row(event: Event, known: Known) -> dict[str, Any]:
+    values, asked = event.values, event.asked
+    return {
+        "submit": event.submit,
+        "runtime": event.runtime,
+        "limit": event.limit,
+        "cancel": event.submit + event.cancel_in,
+        "count": asked.count,
+        "request": known.request(asked.request),
+        "user": known.number("user", values.get("uid", "")),
+        "group": known.number("group", values.get("account", "")),
+        "queue": known.number("queue", values.get("qos", "")),
+        "partition": known.number("partition", asked.request.partition or ""),
+        "executable": known.number("executable", event.name),
+    }

@@ -1,0 +1,147 @@
+"""One pass over a log in the Standard Workload Format. `docs/swf.md` states the rules; the parser is native."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedlab import _core
+from schedlab.files.bytestream import ByteStream
+from schedlab.model.errors import InputError
+from schedlab.model.request import Request
+from schedlab.model.workload import ReadReport, Workload
+from schedlab.workload.options import ReadOptions
+from schedlab.workload.stream import Columns, Known, ReadAgain, stream
+from schedlab.workload.swf.header import origin, parse_header
+
+CHUNK = 1 << 16  # jobs
+
+
+def looks_like(start: str, name: str) -> bool:
+    """A header of lines that begin with a semicolon, and 18 columns."""
+    lines = [line.strip() for line in start.splitlines() if line.strip()]
+    rows = [line for line in lines if line[0] != ";"]
+    if not rows:
+        return bool(lines) and name.endswith(".swf")
+    separator = next((mark for mark in ",;" if mark in rows[0]), None)
+    return len(rows[0].split(separator)) == 18
+
+
+def read_swf(path: Path, options: ReadOptions) -> Workload:
+    """The jobs of a log in the Standard Workload Format."""
+    log = SwfLog(path, options)
+    return stream(path, log.scan, options, log.known, origin=origin)
+
+
+@dataclass
+class SwfReport(ReadReport):
+    """Also: how many records lack each field, and how many stand below one that was submitted later."""
+
+    unknown: dict[str, int] = field(default_factory=dict)
+    out_of_order: int = 0
+
+
+class SwfLog:
+    """What all passes over a file share."""
+
+    def __init__(self, path: Path, options: ReadOptions) -> None:
+        self.path, self.options = path, options
+        self.known = Known()
+        self.named = False  # whether job ids are names
+
+    def scan(self) -> SwfScan:
+        return SwfScan(self)
+
+
+class SwfScan:
+    """One pass over a file: chunks of jobs in its order. What else there is to know is complete when the pass is."""
+
+    def __init__(self, log: SwfLog) -> None:
+        options = log.options
+        self.path = log.path
+        self._log = log
+        self._bytes = ByteStream(log.path, options.progress)
+        self._parser = _core.SwfParser(
+            clean=options.clean,
+            procs=options.procs,
+            missing_limit=-1.0 if isinstance(options.missing_limit, str) else float(options.missing_limit),
+            drop_bad_rows=options.bad_rows == "drop",
+            max_procs=options.max_procs,
+            named=log.named,
+        )
+
+    def __iter__(self) -> Iterator[Columns]:
+        parser = self._parser
+        for piece in self._bytes:
+            if not parser.feed(piece):
+                raise self._stopped()
+            if parser.ready >= CHUNK:
+                yield self._take()
+        if not parser.finish():
+            raise self._stopped()
+        if parser.ready:
+            yield self._take()
+
+    @property
+    def kept(self) -> int:
+        return self._parser.kept
+
+    @property
+    def sha256(self) -> str:
+        return self._bytes.sha256
+
+    @property
+    def header(self) -> dict[str, str]:
+        return parse_header(self._parser.header)
+
+    @property
+    def report(self) -> SwfReport:
+        parser = self._parser
+        return SwfReport(
+            records=parser.records,
+            kept=parser.kept,
+            dropped=parser.dropped,
+            filled=parser.filled,
+            bad_rows=[f"line {line}: {problem}" for line, problem in parser.bad_rows],
+            unknown=parser.unknown,
+            out_of_order=parser.out_of_order,
+        )
+
+    def _take(self) -> Columns:
+        self._log.named = self._parser.named
+        columns: dict[str, Any] = self._parser.take()
+        if self._log.named:
+            columns["names"] = np.array(columns["names"], dtype=object)
+        columns["request"] = self._requests(columns.pop("memory"))
+        return columns
+
+    def _requests(self, memory: NDArray[np.int64]) -> NDArray[np.int32]:
+        """The requests of jobs that ask for so many bytes a processor."""
+        if not self._log.options.full:
+            return np.zeros(len(memory), np.int32)
+        different, first, inverse = np.unique(memory, return_index=True, return_inverse=True)
+        places = np.zeros(len(different), np.int32)
+        for which in np.argsort(first):
+            amount = int(different[which])
+            if amount:
+                places[which] = self._log.known.request(Request({"cores": 1, "memory": amount}))
+        return places[inverse]
+
+    def _stopped(self) -> Exception:
+        failure = self._parser.failure
+        if failure is None:  # a job id is a name although those before were numbers
+            self._log.named = True
+            return ReadAgain()
+        line, problem = failure
+        hint = 'correct the line, or leave such records out: --bad-rows drop (bad_rows="drop")'
+        if self._parser.records == 1:
+            hint = (
+                "is this an SWF log? It has one job a line: 18 numbers (job, submit time, wait, run time, …) separated "
+                "by blanks, below header lines that begin with a semicolon"
+            )
+        return InputError(problem, where=f"{self.path}, line {line}", hint=hint)

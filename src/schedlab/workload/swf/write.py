@@ -1,0 +1,84 @@
+"""Write jobs as an SWF log: a workload as it was read, or a finished schedule for other tools to read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedlab.files.whole_file import whole_file
+from schedlab.model.request import Request
+from schedlab.model.workload import Workload
+from schedlab.workload.losses import losses
+from schedlab.workload.phases import phases_to_header
+from schedlab.workload.swf.rows import Rows, batch_rows, table_rows
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PIECE = 1 << 16  # rows turned into text at a time
+
+
+def write_swf(
+    path: str | os.PathLike[str],
+    jobs: Workload | pl.DataFrame | Mapping[str, Any],
+    header: Mapping[str, str] | None = None,
+    *,
+    requests: Sequence[Request] = (),
+) -> None:
+    """Write a workload, or a table of finished jobs (the columns of `Run.jobs`), as 18 columns below a header.
+
+    `header` gives the `; Label: value` lines (a value of several lines repeats its label); a workload brings its own.
+    `requests` are the table's, for the memory column. A name that ends in .gz or .zst compresses. Whole or not at all:
+    the file gets its name when it is complete.
+    """
+    if isinstance(jobs, Workload):
+        labels = dict(jobs.header if header is None else header)
+        if jobs.origin is not None:
+            labels.setdefault("UnixStartTime", str(int(jobs.origin.timestamp())))
+        labels |= phases_to_header(jobs.phases)
+        rows: Iterator[Rows] = (batch_rows(batch, jobs.requests) for batch in jobs.batches())
+    else:
+        labels = dict(header or {})
+        rows = iter((table_rows(jobs, requests),))
+    with whole_file(Path(path)) as file:
+        file.write(_header_text(labels).encode())
+        for text in _texts(rows):
+            file.write(text)
+
+
+def save_swf(path: Path, workload: Workload) -> list[str]:
+    """Write a workload; returns what does not survive."""
+    write_swf(path, workload)
+    return losses(workload, holds={"memory", "origin", "header", "phases"})
+
+
+def _header_text(labels: dict[str, str]) -> str:
+    labels = {"Version": labels.pop("Version", "2.2"), **labels}
+    lines = [(label, line) for label, value in labels.items() for line in str(value).splitlines() or [""]]
+    return "".join(f"; {label}: {line}".rstrip() + "\n" for label, line in lines)
+
+
+def _texts(chunks: Iterator[Rows]) -> Iterator[bytes]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for rows in chunks:
+        for start in range(0, len(rows[0]), PIECE):
+            columns = [pa.array(_numbers(column[start : start + PIECE])).cast(pa.string()) for column in rows]
+            lines = pc.binary_join_element_wise(*columns, " ")
+            yield ("\n".join(lines.to_pylist()) + "\n").encode()
+
+
+def _numbers(column: NDArray[Any]) -> NDArray[Any] | list[str]:
+    """Whole numbers without a point, others as short as they can be read back; unknown is -1. Names stay."""
+    if column.dtype == object or not np.issubdtype(column.dtype, np.floating):
+        return column
+    column = np.where(np.isfinite(column), column, -1.0)
+    if bool(np.all((column == np.floor(column)) & (np.abs(column) < 2.0**53))):
+        return column.astype(np.int64)
+    return [str(int(value)) if value.is_integer() else repr(value) for value in column.tolist()]

@@ -1,1 +1,0 @@
-from schedlab.files.whole_file import whole_file  # noqa

@@ -1,0 +1,256 @@
+"""What is in the figures: numbers computed by hand from five jobs."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from matplotlib.figure import Figure
+from tests.batches import NAN, TWO_NODES, config, job_batch, time_batch
+from tests.unit.test_plot import assert_readable, figure_drawn, five_jobs
+
+from schedlab.engine.store import MemoryWriter
+from schedlab.model.errors import InputError
+from schedlab.model.run import Run
+from schedlab.model.workload import Phase
+from schedlab.plot.bars import plot_bars
+from schedlab.plot.baseline import plot_baseline
+from schedlab.plot.catalogue import draw
+from schedlab.plot.classes import plot_classes
+from schedlab.plot.curves import plot_curves
+from schedlab.plot.distributions import cumulative, plot_box, plot_ecdf, plot_violin
+from schedlab.plot.heatmap import plot_heatmap, short
+from schedlab.plot.measures import measured
+from schedlab.plot.over_time import plot_queue, plot_utilisation
+from schedlab.plot.performance import plot_performance
+
+# 160 seconds make three steps of a minute: 0 to 60, 60 to 120, 120 to 160.
+BUSY = [220 / 240 * 100, 230 / 240 * 100, 100]
+WAITING = [70 / 60, 90 / 60, 0]
+
+
+def nothing_started() -> Run:
+    with MemoryWriter(TWO_NODES) as writer:
+        writer.write_jobs(job_batch([(5, 0, 40.0, NAN, 40.0, "rejected", 9, False, {})]))
+        writer.write_timeline(time_batch([(40.0, 0, 0, 0, 0)]))
+        return writer.finish(config("easy"))
+
+
+def line(axes: Any, number: int = 0) -> tuple[Any, Any]:
+    return axes.get_lines()[number].get_data()
+
+
+def test_utilisation_over_time() -> None:
+    axes = plot_utilisation([five_jobs("easy"), five_jobs("fcfs")])
+    for number in (0, 1):
+        places, share = line(axes, number)
+        np.testing.assert_allclose(places, np.array([30, 90, 140]) / 60)
+        np.testing.assert_allclose(share, BUSY)
+    assert axes.get_xlabel() == "time (minutes)"
+    assert axes.get_ylabel() == "cores in use\n(mean over 1 min)"
+
+
+def test_queue_over_time_with_dates() -> None:
+    axes = plot_queue([five_jobs(origin="2026-03-02T12:00:00+00:00")])
+    places, waiting = line(axes)
+    days = (datetime(2026, 3, 2, 12) - datetime(1970, 1, 1)).total_seconds() / 86_400
+    np.testing.assert_allclose(places, days + np.array([30, 90, 140]) / 86_400, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(waiting, WAITING)
+    assert axes.get_xlabel() == "2 March 2026 (UTC)"
+    assert axes.get_title(loc="left") == "easy"
+
+
+def test_a_part_of_the_time() -> None:
+    places, waiting = line(plot_queue([five_jobs()], span=(20, 110)))
+    np.testing.assert_allclose(np.asarray(places) * 1.0, [50, 95])  # seconds: the span is shorter than two minutes
+    np.testing.assert_allclose(waiting, [(10 * 1 + 50 * 2) / 60, (20 * 2 + 10 * 1) / 30])
+
+
+def test_axes_of_somebody_else() -> None:
+    figure = Figure()
+    upper, lower = figure.subplots(2)
+    assert plot_utilisation([five_jobs("easy"), five_jobs("fcfs")], axes=upper, labels=["A", "B"]) is upper
+    assert plot_box([five_jobs()], axes=lower) is lower
+    assert [text.get_text() for text in upper.get_legend().get_texts()] == ["A", "B"]
+    assert not figure.legends
+
+
+def test_metrics_of_jobs() -> None:
+    # In the order in which they left: jobs 1, 4, 2, 3.
+    run = five_jobs()
+    np.testing.assert_allclose(measured(run, "wait"), [0, 70, 0, 90])
+    np.testing.assert_allclose(measured(run, "turnaround"), [100, 75, 100, 140])
+    np.testing.assert_allclose(measured(run, "slowdown"), [1, 7.5, 1, 2.8])  # job 4 ran 5 s and counts as 10 s
+    np.testing.assert_allclose(measured(run, "wait", (10, 30)), [0, 90])
+    with pytest.raises(InputError, match="did you mean 'wait'"):
+        measured(run, "waits")
+
+
+def test_boxes() -> None:
+    axes = plot_box([five_jobs("easy"), five_jobs("fcfs")], metric="wait")
+    # Waits 0, 0, 70, 90: quartiles at ranks 0.75 and 2.25.
+    for row, box in enumerate(axes.patches):
+        assert (box.get_x(), box.get_width()) == pytest.approx((0, 75))
+        assert box.get_y() + box.get_height() / 2 == pytest.approx(row)
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["easy", "fcfs"]
+    assert [float(marker.get_xdata()[0]) for marker in axes.get_lines()] == [40, 40]
+    ends = {round(float(x), 6) for lines in axes.collections for x in lines.get_paths()[-1].vertices[:, 0]}
+    assert ends >= {0, 35, 75, 87}  # median 35; 95 % is at rank 2.85: 70 + 0.85 · 20
+    assert axes.get_xlabel() == "wait"
+
+
+def test_violins() -> None:
+    axes = plot_violin([five_jobs("easy")], metric="slowdown")
+    body = axes.collections[0].get_paths()[0].vertices
+    assert body[:, 0].min() == pytest.approx(1, rel=0.01)
+    assert body[:, 0].max() == pytest.approx(7.5, rel=0.01)
+    assert np.abs(body[:, 1]).max() == pytest.approx(0.42)
+    assert float(axes.get_lines()[0].get_xdata()[0]) == pytest.approx(1.9)  # the median of 1, 1, 2.8, 7.5
+    assert axes.get_xlabel() == "bounded slowdown"
+
+
+def test_shares() -> None:
+    values, shares = line(plot_ecdf([five_jobs("easy")], metric="slowdown"))
+    np.testing.assert_allclose(values, [1, 1, 1, 2.8, 7.5])
+    np.testing.assert_allclose(shares, [0, 25, 50, 75, 100])
+
+
+def test_many_points_are_thinned_evenly() -> None:
+    values, shares = cumulative(np.arange(1_000_000.0))
+    assert len(values) <= 4000
+    assert (values[0], values[-1], shares[-1]) == (0, 999_999, 1)
+    np.testing.assert_allclose(shares, (values + 1) / 1_000_000)
+
+
+@pytest.mark.parametrize("kind", ["gantt", "utilisation", "queue", "curves", "box", "violin", "ecdf", "classes"])
+def test_a_run_in_which_nothing_started(kind: str) -> None:
+    figure_drawn(draw(kind, [nothing_started()]))
+
+
+def test_one_value_only() -> None:
+    """All waits are the same: a density needs a spread, an axis a length."""
+    axes = plot_violin([five_jobs()], span=(0, 11))
+    assert np.isfinite(axes.collections[0].get_paths()[0].vertices).all()
+
+
+def test_curves() -> None:
+    axes = plot_curves(five_jobs())
+    expected = {
+        "submitted": [1, 2, 3, 4, 5, 5, 5, 5, 5],
+        "started": [1, 2, 2, 2, 2, 3, 3, 4, 4],
+        "ended": [0, 0, 0, 0, 0, 1, 2, 3, 4],
+    }
+    for drawn in axes.get_lines():
+        np.testing.assert_allclose(np.asarray(drawn.get_xdata()) * 60, [0, 10, 20, 30, 40, 100, 105, 110, 160])
+        np.testing.assert_allclose(drawn.get_ydata(), expected[str(drawn.get_label())])
+    assert axes.get_ylabel() == "jobs (cumulative)"
+
+
+def test_classes() -> None:
+    # Sizes 2, 2, 4, 2 are all in the class up to 4; run times 100, 100, 50 and 5 s: two up to 10 min, two below 1 min.
+    figure = plot_classes([five_jobs("easy"), five_jobs("fcfs")])
+    for panel in figure.axes[:2]:
+        cells = panel.collections[0].get_array()
+        np.testing.assert_allclose(np.asarray(cells).ravel(), [80, 0])
+        assert [text.get_text() for text in panel.texts] == ["1.3m", "0s"]
+        assert panel.get_ylim() == (2, 0)  # short jobs on top
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["1 min", "10 min"]
+    assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["4"]
+    median = plot_classes([five_jobs()], metric="slowdown", statistic="median")
+    np.testing.assert_allclose(np.asarray(median.axes[0].collections[0].get_array()).ravel(), [(2.8 + 7.5) / 2, 1])
+    with pytest.raises(InputError, match="mean or median"):
+        plot_classes([five_jobs()], statistic="mode")  # type: ignore[arg-type]
+
+
+def test_heatmap() -> None:
+    table = pl.DataFrame({"load": [0.9, 0.7, 0.9], "policy": ["fcfs", "fcfs", "easy"], "wait": [7200.0, 60.0, None]})
+    axes = plot_heatmap(table, x="load", y="policy", value="wait", unit="s", width="column")
+    cells = np.ma.filled(axes.collections[0].get_array(), np.nan)
+    np.testing.assert_allclose(cells, [[60, 7200], [np.nan, np.nan]])
+    assert [text.get_text() for text in axes.texts] == ["1m", "2h"]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["0.7", "0.9"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["fcfs", "easy"]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("load", "policy")
+    assert_readable(figure_drawn(axes))
+    with pytest.raises(InputError, match="no column 'x'"):
+        plot_heatmap(table)
+    with pytest.raises(InputError, match="same load and policy"):
+        plot_heatmap(pl.concat([table, table]), x="load", y="policy", value="wait")
+
+
+def test_numbers_in_cells() -> None:
+    assert [short(number) for number in (0.1234, 12.34, 1234, 12_345, 2_500_000, 7e9)] == [
+        "0.123",
+        "12.3",
+        "1,234",
+        "12.3k",
+        "2.5M",
+        "7G",
+    ]
+
+
+def test_bars() -> None:
+    table = pl.DataFrame(
+        {"label": ["easy", "fcfs"], "value": [3600.0, 9000.0], "low": [1800.0, None], "high": [5400.0, None]}
+    )
+    axes = plot_bars(table, label="mean wait", unit="s")
+    assert [bar.get_width() for bar in axes.patches] == pytest.approx([1, 2.5])
+    assert [text.get_text() for text in axes.texts] == ["1", "2.5"]
+    whisker = axes.collections[0].get_segments()[0]
+    np.testing.assert_allclose(whisker[:, 0], [0.5, 1.5])
+    assert axes.get_xlabel() == "mean wait (hours)"
+    assert_readable(figure_drawn(axes))
+    with pytest.raises(InputError, match="no column 'low'"):
+        plot_bars(table.drop("low"))
+
+
+@pytest.mark.parametrize("width", ["column", "page"])
+def test_performance(width: Any) -> None:
+    table = pl.DataFrame(
+        {
+            "time": [0.0, 10.0, 20.0, 100.0, 110.0, 119.0],
+            "queued": [0, 1, 1, 2, 2, 2],
+            "decide_seconds": [1e-6, 2e-6, 4e-6, 1e-3, 3e-3, 2e-3],
+            "memory_mb": [10.0, 11.0, 12.0, None, 14.0, 15.0],
+        }
+    )
+    origin = datetime(2026, 3, 2, tzinfo=UTC)
+    figure = plot_performance({"easy": table, "fcfs": table}, width=width, origin=origin)
+    over_time, by_queue, memory = figure.axes
+    np.testing.assert_allclose(line(over_time)[1], [2e-6, 2e-3])  # medians of the two minutes
+    np.testing.assert_allclose(line(by_queue), [[0, 1, 2], [1e-6, 3e-6, 2e-3]])
+    np.testing.assert_allclose(line(memory)[1], [10, 11, 12, 14, 15])
+    assert memory.get_ylabel() == "memory (MB)"
+    assert_readable(figure_drawn(figure))
+    assert len(plot_performance({"easy": table.drop("memory_mb")}, width=width).axes) == 2
+    with pytest.raises(InputError, match="the table of easy has no column 'queued'"):
+        plot_performance({"easy": table.drop("queued")})
+
+
+@pytest.mark.parametrize("width", ["column", "page"])
+def test_baseline(width: Any) -> None:
+    phases = [Phase("fill", 0, 3600), Phase("stabilisation", 3600, 9000), Phase("experiment", 9000, 36_000)]
+    figure = plot_baseline(five_jobs(), phases, asked=3600, width=width, title="five")
+    assert [text.get_text() for text in figure.axes[0].texts] == ["fill", "stabilisation", "experiment"]
+    np.testing.assert_allclose(line(figure.axes[1])[1], [35 / 3600])  # the median wait of the first hour
+    assert [text.get_text() for text in figure.legends[0].texts][-1] == "asked: 1 h"
+    assert_readable(figure_drawn(figure))
+
+
+def test_baseline_of_a_run_without_phases() -> None:
+    with pytest.raises(InputError, match="no phases"):
+        draw("baseline", [five_jobs()])
+    with pytest.raises(InputError, match="one run, not 2"):
+        draw("baseline", [five_jobs(), five_jobs()])
+
+
+def test_names_of_runs() -> None:
+    with pytest.raises(InputError, match="one label for each run"):
+        plot_queue([five_jobs()], labels=["A", "B"])
+    with pytest.raises(InputError, match="no run"):
+        plot_queue([])
+    with pytest.raises(InputError, match="did you mean 'violin'"):
+        draw("violine", [five_jobs()])
