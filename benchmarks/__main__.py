@@ -10,7 +10,19 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks import accasim, conservative, floor, generating, in_python, learn, memory, reading, scaling, watch
+from benchmarks import (
+    accasim,
+    conservative,
+    floor,
+    generating,
+    in_python,
+    learn,
+    memory,
+    reading,
+    sacct,
+    scaling,
+    watch,
+)
 from benchmarks.report import Line, show
 from benchmarks.settings import Settings
 
@@ -25,6 +37,7 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Line]]] = {
     "watch": watch.lines,
     "learn": learn.lines,
     "reading": reading.lines,
+    "sacct": sacct.lines,
     "generating": generating.lines,
 }
 

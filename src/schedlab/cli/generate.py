@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from schedlab.model.workload import JobBatch
 
 YEAR = 365 * 86_400.0
+LOAD = "A load and a wait"
 
 
 def generate(
@@ -40,6 +41,38 @@ def generate(
     span: Annotated[
         str | None, typer.Option(metavar="TIME", help="For how long jobs are submitted: [b]1y[/b], [b]30d[/b].")
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option("--cluster", "-c", metavar="CLUSTER", help="The machine, for what follows.", rich_help_panel=LOAD),
+    ] = None,
+    pressure: Annotated[
+        str | None,
+        typer.Option(
+            metavar="P|LOW..HIGH",
+            help="Hold the job pressure: put jobs in below, leave some out above; [b]1.0[/b] or [b]1.0..1.1[/b].",
+            rich_help_panel=LOAD,
+        ),
+    ] = None,
+    fill: Annotated[
+        str | None,
+        typer.Option(metavar="WAIT", help="Fill the machine first, so that jobs wait so long.", rich_help_panel=LOAD),
+    ] = None,
+    fill_cores: Annotated[
+        int, typer.Option(min=1, metavar="N", help="The size of the jobs that fill it.", rich_help_panel=LOAD)
+    ] = 1,
+    stabilisation: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="After the fill, before the experiment: six times the wait.", rich_help_panel=LOAD
+        ),
+    ] = None,
+    experiment: Annotated[
+        str | None, typer.Option(metavar="TIME", help="How long the experiment is.", rich_help_panel=LOAD)
+    ] = None,
+    drain: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="After the experiment: twice the wait.", rich_help_panel=LOAD),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same jobs.")] = 0,
     force: ForceFile = False,
 ) -> None:
@@ -48,22 +81,39 @@ def generate(
     [b]schedlab generate hpc2n.json --span 1y --seed 7 --out year.swf.gz[/b]
 
     [b]schedlab generate "lublin(processors=256)" --jobs 100000 --out lublin.swf[/b]
+
+    [b]schedlab generate site.json -c 5576x24 --pressure 1.0 --fill 4h --experiment 7d --out week.swf[/b]
     """
     from schedlab.cli.output import check_new_file, say
+    from schedlab.cluster.read import read_cluster
     from schedlab.generate.base import generate as generate_jobs
+    from schedlab.generate.prepare import Preparation, parse_pressure
     from schedlab.generate.store import read_model
     from schedlab.model.errors import InputError
     from schedlab.model.units import format_duration
     from schedlab.workload.formats import write_workload
 
-    if jobs is None and span is None:
-        raise InputError("say how many jobs, or for how long", where="generate", hint="--jobs 100000 or --span 1y")
     check_new_file(out, force)
-    length = None if span is None else parse_span(span)
-    workload = generate_jobs(read_model(model), jobs=jobs, span=length, seed=seed, name=out.name.partition(".")[0])
+    times = {"fill": fill, "stabilisation": stabilisation, "experiment": experiment, "drain": drain}
+    found = read_model(model)
+    preparation = Preparation(
+        cores=read_cluster(cluster).cores if cluster else found.processors,
+        pressure=None if pressure is None else parse_pressure(pressure, "--pressure"),
+        fill_cores=fill_cores,
+        **{name: None if text is None else parse_span(text, f"--{name}") for name, text in times.items()},
+    )
+    if not preparation.cores and (pressure is not None or fill is not None):
+        raise InputError("for which machine?", where="generate", hint="say it: --cluster 120x2")
+    length = preparation.span if span is None else parse_span(span)
+    if jobs is None and length is None:
+        raise InputError("say how many jobs, or for how long", where="generate", hint="--jobs 100000 or --span 1y")
+    workload = generate_jobs(found, jobs=jobs, span=length, seed=seed, name=out.name.partition(".")[0])
+    workload = preparation.apply(workload, seed)
     counted = _Counted(workload.source)
     lost = write_workload(out, replace(workload, source=counted))
     say(f"{counted.jobs:,} jobs in {format_duration(counted.last)}, seed {seed}, in {out}")
+    for what, count in (workload.report.filled | workload.report.dropped).items():
+        say(f"  {count:,} {what}", "dim")
     for sentence in lost:
         say(f"  lost: {sentence}", "yellow")
 
@@ -83,7 +133,7 @@ class _Counted:
             yield batch
 
 
-def parse_span(text: str) -> float:
+def parse_span(text: str, where: str = "--span") -> float:
     """A duration, or years of 365 days: `1y`, `0.5y`."""
     from schedlab.model.errors import InputError
     from schedlab.model.units import parse_duration
@@ -92,7 +142,7 @@ def parse_span(text: str) -> float:
     if letter and not rest and years.replace(".", "", 1).strip().isdigit():
         found = float(years) * YEAR
     else:
-        found = parse_duration(text, where="--span")
+        found = parse_duration(text, where=where)
     if found <= 0:
-        raise InputError(f"'{text}' is no time at all", where="--span", hint="for example 1y, 30d, 12h")
+        raise InputError(f"'{text}' is no time at all", where=where, hint="for example 1y, 30d, 12h")
     return found

@@ -37,6 +37,20 @@ class BadRows(StrEnum):
     drop = "drop"
 
 
+class Detail(StrEnum):
+    cores = "cores"
+    full = "full"
+
+
+Requests = Annotated[
+    Detail | None,
+    typer.Option(
+        help="What of the requests counts: [b]cores[/b] (and GPUs), or everything, memory, partitions and features too "
+        "([b]full[/b]). [dim]\\[default: full if the cluster is a file, cores otherwise][/dim]",
+        show_default=False,
+        rich_help_panel=READING,
+    ),
+]
 Clean = Annotated[
     Cleaning,
     typer.Option(

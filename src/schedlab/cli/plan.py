@@ -43,6 +43,16 @@ def load_observers(texts: Sequence[str]) -> list[Plugin]:
     return [load("observer", text) for text in texts]
 
 
+def request_detail(cluster: Cluster | None) -> str:
+    """How much of a request counts: everything, if the cluster has more than cores."""
+    more = cluster is not None and (
+        cluster.partitions
+        or set(cluster.resource_names) - {"cores", "gpus"}
+        or any(group.features for group in cluster.groups)
+    )
+    return "full" if more else "cores"
+
+
 def run_folders(
     out: Path | None, policies: Sequence[PolicySpec], force: bool, finished: bool = False
 ) -> list[Path | None]:

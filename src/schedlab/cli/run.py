@@ -22,6 +22,7 @@ from schedlab.cli.options import (
     Processors,
     Procs,
     Reader,
+    Requests,
     StatusEvery,
     Tau,
     Watch,
@@ -65,8 +66,8 @@ def run(
             "--cluster",
             "-c",
             metavar="CLUSTER",
-            help="The machine: [b]120x2[/b] (120 nodes of 2 cores), [b]pool:240[/b] (240 cores, nodes do not matter) "
-            "or a [b].toml[/b] file. [dim]\\[default: a pool as large as the log's header says][/dim]",
+            help="The machine: [b]120x2[/b] (120 nodes of 2 cores), [b]pool:240[/b] (240 cores, nodes do not matter), "
+            "a [b].toml[/b] file, a [b]slurm.conf[/b] or a platform of another simulator. [dim]\\[default: a pool as large as the log's header says][/dim]",
             show_default=False,
         ),
     ] = None,
@@ -142,6 +143,7 @@ def run(
     procs: Procs = Processors.requested,
     missing_limit: MissingLimit = "runtime",
     bad_rows: OnBadRows = BadRows.fail,
+    requests: Requests = None,
     reader: Reader = None,
     watch: Watch = False,
     pace: Pace = None,
@@ -167,7 +169,7 @@ def run(
     [b]schedlab run KTH-SP2.swf.gz --policy mine.py:SmallestThatFits --policy easy[/b]
     """
     from schedlab.cli.output import print_json
-    from schedlab.cli.plan import load_observers, parse_policies, run_folders
+    from schedlab.cli.plan import load_observers, parse_policies, request_detail, run_folders
     from schedlab.cli.resume import checkpoints_of
     from schedlab.cli.watch import Monitor
     from schedlab.cluster.read import read_cluster
@@ -181,6 +183,7 @@ def run(
     parse_estimate(estimate)
     observers = load_observers(observe)
     reading = reading_options(clean, procs, missing_limit, bad_rows, reader)
+    reading["requests"] = str(requests or request_detail(machine))
 
     monitor = Monitor(watch, pace, status_every, quiet)
 

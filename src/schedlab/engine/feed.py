@@ -93,11 +93,12 @@ class Feed:
         names, groups, reason = self._cluster.resource_names, *self._eligible(request)
         self._known += 1
         assert self._simulation is not None
+        anywhere = self._cluster.pool  # nodes do not matter
         self._simulation.add_request(
             chunk=[request.chunk.get(name, 0) for name in names],
-            per_node_min=request.per_node_min,
-            per_node_max=request.per_node_max,
-            exclusive=request.exclusive,
+            per_node_min=0 if anywhere else request.per_node_min,
+            per_node_max=0 if anywhere else request.per_node_max,
+            exclusive=request.exclusive and not anywhere,
             groups=groups,
             reason=REASONS.index(reason),
         )

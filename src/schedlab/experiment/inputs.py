@@ -9,15 +9,19 @@ from typing import Any
 from schedlab.cluster.read import read_cluster
 from schedlab.experiment.parameters import PARAMETERS
 from schedlab.experiment.study import Point
+from schedlab.generate.base import generate
+from schedlab.generate.prepare import Preparation, parse_pressure
+from schedlab.generate.store import read_model
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.units import parse_duration
 from schedlab.model.workload import JobBatch, Workload
+from schedlab.workload.read import read_workload
 from schedlab.workload.swf.header import header_number
 from schedlab.workload.transform.steps import Steps
 
 _READING = ("reader", "clean", "procs", "missing_limit", "requests")
-_FILL = {"stabilisation": None, "drain": None}
+_TIMES = ("fill", "stabilisation", "experiment", "drain")
 KEPT_JOBS = 2_000_000  # in memory, from one run of a worker to the next
 
 
@@ -55,63 +59,46 @@ def cluster_of(point: Point, workload: Workload) -> Cluster:
 
 
 def _made(point: Point, seed: int) -> Workload:
-    jobs = _generated(point, seed) if "model" in point else _read(point)
+    preparation = _preparation(point)
+    jobs = _generated(point, seed, preparation) if "model" in point else _read(point)
     given = {step.name: point[step.name] for step in fields(Steps) if step.name in point}
     if given:
         steps: Any = Steps
         jobs = steps(**given).apply(jobs, seed)
-    if "pressure" in point:
-        from schedlab.generate.load import hold_pressure
+    return jobs if preparation is None else preparation.apply(jobs, seed)
 
-        pressure = float(point["pressure"])
-        jobs = hold_pressure(jobs, read_cluster(str(point["cluster"])).cores, low=pressure, high=pressure, seed=seed)
-    return _filled(jobs, point, seed) if "fill" in point else jobs
+
+def _preparation(point: Point) -> Preparation | None:
+    if not {"pressure", "fill"} & set(point):
+        return None
+    times = {name: _seconds(point[name]) for name in _TIMES if name in point}
+    return Preparation(
+        cores=read_cluster(str(point["cluster"])).cores,
+        pressure=parse_pressure(point["pressure"]) if "pressure" in point else None,
+        fill_cores=int(point.get("fill_cores", 1)),
+        **times,
+    )
 
 
 def _read(point: Point) -> Workload:
-    from schedlab.workload.read import read_workload
-
     options: dict[str, Any] = {name: point[name] for name in _READING if name in point}
     if options.get("missing_limit", "runtime") != "runtime":
         options["missing_limit"] = parse_duration(options["missing_limit"])
     return read_workload(str(point["log"]), **options)
 
 
-def _generated(point: Point, seed: int) -> Workload:
-    from schedlab.generate.base import generate
-    from schedlab.generate.store import read_model
-
-    spans = [parse_duration(_plain(point[name])) for name in ("span",) if name in point]
-    if "experiment" in point and not spans:  # what the phases need, and some more: the load is held afterwards
-        wait = parse_duration(_plain(point.get("fill", 0)))
-        default = {"stabilisation": 6 * wait, "drain": 2 * wait}
-        phases = [parse_duration(_plain(point.get(name, default.get(name, 0)))) for name in (*_FILL, "experiment")]
-        spans = [1.1 * sum(phases)]
+def _generated(point: Point, seed: int, preparation: Preparation | None) -> Workload:
+    needed = None if preparation is None else preparation.span
     return generate(
         read_model(str(point["model"])),
         jobs=int(point["jobs"]) if "jobs" in point else None,
-        span=spans[0] if spans else None,
+        span=_seconds(point["span"]) if "span" in point else needed,
         seed=seed,
     )
 
 
-def _filled(jobs: Workload, point: Point, seed: int) -> Workload:
-    from schedlab.generate.fill import fill
-
-    optional = {name: parse_duration(_plain(point[name])) for name in _FILL if name in point}
-    return fill(
-        jobs,
-        read_cluster(str(point["cluster"])).cores,
-        wait=parse_duration(_plain(point["fill"])),
-        experiment=parse_duration(_plain(point["experiment"])),
-        job_cores=int(point.get("fill_cores", 1)),
-        seed=seed,
-        **optional,
-    )
-
-
-def _plain(value: Any) -> str | float:
-    return value if isinstance(value, str) else float(value)
+def _seconds(value: Any) -> float:
+    return parse_duration(value if isinstance(value, str) else float(value))
 
 
 def _in_memory(workload: Workload) -> Workload:

@@ -84,6 +84,12 @@ def _estimate(value: Any) -> None:
     parse_estimate(value)
 
 
+def _pressure(value: Any) -> None:
+    from schedlab.generate.prepare import parse_pressure
+
+    parse_pressure(value)
+
+
 def _model(value: Any) -> None:
     from schedlab.generate.store import read_model
 
@@ -112,7 +118,7 @@ PARAMETERS: dict[str, Parameter] = {
         step.name: Parameter("workload", f"the transformation {step.name}", _STEP_CHECKS.get(step.name, _text))
         for step in fields(Steps)
     },
-    "pressure": Parameter("workload", "the job pressure that is held", _number),
+    "pressure": Parameter("workload", "the job pressure that is held: 1.0, or a band such as 1.0..1.1", _pressure),
     "fill": Parameter("workload", "the wait for which the machine is filled first", _duration),
     "fill_cores": Parameter("workload", "the size of the jobs that fill it", _whole),
     "stabilisation": Parameter("workload", "the time after the fill that does not count", _duration),

@@ -43,8 +43,7 @@ def fill(
     wait unless given), the experiment and the drain (twice the wait unless given), and is cut there. `backlog`, seconds
     of work for the whole machine that shall be queued at the end of the fill phase, is `wait` unless given.
     """
-    stabilisation = 6 * wait if stabilisation is None else stabilisation
-    drain = 2 * wait if drain is None else drain
+    stabilisation, drain = phase_lengths(wait, stabilisation, drain)
     backlog = wait if backlog is None else backlog
     durations = {"wait": wait, "experiment": experiment, "length": length, "stabilisation": stabilisation}
     _refuse_nonsense(workload, capacity_cores, job_cores, durations | {"drain": drain, "backlog": backlog})
@@ -58,6 +57,11 @@ def fill(
         filled.origin = workload.origin + timedelta(seconds=first - length)
     filled.source = lambda: _batches(workload, filled, jobs, length - first)
     return filled
+
+
+def phase_lengths(wait: float, stabilisation: float | None, drain: float | None) -> tuple[float, float]:
+    """How long stabilisation and drain are: six times and twice the wait, unless given."""
+    return 6 * wait if stabilisation is None else stabilisation, 2 * wait if drain is None else drain
 
 
 @dataclass(frozen=True, slots=True)

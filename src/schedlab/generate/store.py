@@ -58,7 +58,7 @@ def write_model(path: str | os.PathLike[str], model: Model) -> None:
 
 
 def read_model(source: str | os.PathLike[str]) -> Model:
-    """A model file, or a model in words: `lublin(processors=256)`."""
+    """A model file, a pool of applications (TOML, or an ELiSE heatmap), or words: `lublin(processors=256)`."""
     text = os.fspath(source)
     name = text.partition("(")[0].strip()
     if name in KINDS and not Path(text).exists():
@@ -86,8 +86,14 @@ def _from_words(name: str, text: str) -> Model:
 
 
 def _from_file(path: Path) -> Model:
-    from schedlab.files.bytestream import ByteStream
+    from schedlab.files.bytestream import ByteStream, first_text, plain_name
 
+    if plain_name(path).endswith(".toml"):
+        pool: Model = model_class("pool").read(path)
+        return pool
+    if '"loads"' in first_text(path):  # what ELiSE measured
+        measured: Model = model_class("pool").from_heatmap(path)
+        return measured
     try:
         data = json.loads(b"".join(ByteStream(path)))
     except (ValueError, RecursionError) as error:

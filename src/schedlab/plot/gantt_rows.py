@@ -126,7 +126,7 @@ def _pack(
             if cores >= size:
                 taken = [(top, top + size)]
             else:
-                taken = _take(free.setdefault(node, [(top, top + size)]), max(cores, 1)) or [(top, top + 1)]
+                taken = _take(free.setdefault(node, [(top, top + size)]), max(cores, 1))
                 shared += [(node, low, high) for low, high in taken]
             for low, high in taken:
                 if low != highs:

@@ -24,7 +24,7 @@ _KNOWN = (
         "a table of measured run times (ELiSE): applications, not jobs",
         r'"loads"\s*:\s*\[\s*"\{\\"load_name',
         r"",
-        "schedlab generate 'pool(heatmap=\"FILE\")' makes jobs of it",
+        "schedlab generate FILE --jobs 1000 --out jobs.swf makes jobs of it",
     ),
     ("a list of users (Slurm simulator): names and numbers, no jobs", r"^\w+:\d+:\w+:\d+$", r"\.sim$", _LOG),
     ("a list of allowed nodes (Slurm simulator): no submissions, no run times", r"^JobName\|AllowedNodes$", r"", _LOG),
@@ -34,6 +34,12 @@ _KNOWN = (
     ("a summary of a run (Batsim): one line, no jobs", r"^consumed_joules,", r"", "give the file of its jobs"),
     ("saved state of Slurm, which only Slurm reads", r"", r"^(assoc_mgr_state|last_tres|clustername)$", _LOG),
     ("a table of priorities (sprio) or shares (sshare), no jobs", r"", r"^dump_(sprio|sshare)\.txt$", _LOG),
+    (
+        "a part of a Slurm configuration, read together with its slurm.conf",
+        r"^\s*(AutoDetect|NodeName|SwitchName)\s*=",
+        r"(gres|topology)\.conf$",
+        "give the slurm.conf beside it",
+    ),
     ("documentation, no jobs", r"", r"\.md$", _LOG),
 )
 

@@ -23,13 +23,18 @@ CHUNK = 1 << 16  # jobs
 
 
 def looks_like(start: str, name: str) -> bool:
-    """A header of lines that begin with a semicolon, and 18 columns."""
-    lines = [line.strip() for line in start.splitlines() if line.strip()]
-    rows = [line for line in lines if line[0] != ";"]
-    if not rows:
-        return bool(lines) and name.endswith(".swf")
-    separator = next((mark for mark in ",;" if mark in rows[0]), None)
-    return len(rows[0].split(separator)) == 18
+    """18 columns, of which the second and the fourth are times; there may be a line of titles above them."""
+    rows = [line.strip() for line in start.splitlines() if line.strip() and line.lstrip()[0] != ";"]
+    return any(_is_record(row) for row in rows[:2]) or (not rows and name.endswith(".swf"))
+
+
+def _is_record(row: str) -> bool:
+    fields = row.rstrip(",;").split(next((mark for mark in ",;" if mark in row), None))
+    try:
+        float(fields[1]), float(fields[3])
+    except (IndexError, ValueError):
+        return False
+    return len(fields) == 18
 
 
 def read_swf(path: Path, options: ReadOptions) -> Workload:
