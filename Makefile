@@ -37,7 +37,7 @@ bench: $(VENV)/.built
 	$(BIN)/python -m benchmarks
 
 fuzz: $(VENV)/.built
-	for reader in swf sacct slurm tables; do $(BIN)/python -m tests.fuzz_$$reader --seconds 100 || exit 1; done
+	for reader in swf sacct slurm tables others; do $(BIN)/python -m tests.fuzz_$$reader --seconds 60 || exit 1; done
 
 # The core once more, with address and undefined-behaviour sanitizers, under the tests that exercise it.
 sanitize: $(VENV)/.built

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from schedlab.plot.comparison import COLOURS, GREY
+from schedlab.plot.style import COLOURS, GREY
 
 LINES = "#e3e5e8"
 

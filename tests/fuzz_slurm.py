@@ -5,14 +5,11 @@ python tests/fuzz_slurm.py --seconds 600 --seed 1
 
 from __future__ import annotations
 
-import argparse
 import random
-import sys
-import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
+from tests.fuzzing import main, mutate
 
 from schedlab.cluster.slurm.read import read_slurm_conf
 from schedlab.cluster.slurm.write import write_slurm_conf
@@ -30,6 +27,7 @@ ODD = [
     *("[", "]", "[1-2]", "[3-1]", "[1-99999999]", "n[1-2]m[1-3]", "ALL", "DEFAULT", "INFINITE", "gpu:1(S:0-1)", "1K"),
     *("Include x.conf\n", "Include fuzz-slurm.conf\n", "NodeName=n[1-3]\n", "NodeSet=s Nodes=ALL\n", "State=FUTURE"),
 ]
+TIMES, LENGTHS = (0, 0, 0, 1, 1, 2, 5), (0, 1, 3, 40)
 OPTIONS = [
     *("-n 4", "-N 2", "-N 1-3", "-c 2", "--ntasks-per-node=2", "--mem=4G", "--mem-per-cpu=100", "--gres=gpu:v100:1"),
     *("--gpus=4", "-G2", "--gpus-per-task=1", "-C a&b", "--constraint='a|b'", "--exclusive", "--exclusive=user"),
@@ -71,19 +69,6 @@ def valid_conf(chance: random.Random) -> str:
     return chance.choice(["\n", "\r\n"]).join(lines)
 
 
-def mutate(text: str, chance: random.Random) -> bytes:
-    """A few small accidents."""
-    data = text.encode()
-    for _ in range(chance.choice([0, 0, 0, 1, 1, 2, 5])):
-        at, upto = sorted((chance.randint(0, len(data)), chance.randint(0, len(data))))
-        upto = min(upto, at + chance.choice([0, 1, 3, 40]))
-        piece = chance.choice(
-            [b"", chance.choice(ODD).encode(), chance.randbytes(chance.randint(1, 4)), data[at:upto] * 2]
-        )
-        data = data[:at] + piece + data[upto:]
-    return data
-
-
 def check_workload(workload: Workload) -> None:
     """Sound: sorted, unique, simulatable, all records accounted for."""
     (jobs,) = workload.batches()
@@ -117,7 +102,7 @@ def check_cluster(cluster: Cluster) -> None:
 
 def fuzz_events(chance: random.Random, folder: Path) -> bool:
     path = folder / "fuzz.events"
-    path.write_bytes(mutate(valid_events(chance), chance))
+    path.write_bytes(mutate(valid_events(chance).encode(), chance, ODD, TIMES, LENGTHS))
     options = ReadOptions(
         clean=chance.choice(["pwa", "strict"]),
         bad_rows=chance.choice(["fail", "drop"]),
@@ -150,11 +135,11 @@ def decoded(workload: Workload) -> dict[str, list[object]]:
 
 def fuzz_conf(chance: random.Random, folder: Path) -> bool:
     path = folder / "fuzz-slurm.conf"
-    path.write_bytes(mutate(valid_conf(chance), chance))
+    path.write_bytes(mutate(valid_conf(chance).encode(), chance, ODD, TIMES, LENGTHS))
     switches = "SwitchName=s Nodes=n[1-4]\nSwitchName=t Switches=s\n"
     beside = {"gres": "NodeName=n[1-4] Name=gpu Count=2\n", "topology": switches}
     for kind, text in beside.items():
-        (folder / f"fuzz-{kind}.conf").write_bytes(mutate(text, chance))
+        (folder / f"fuzz-{kind}.conf").write_bytes(mutate(text.encode(), chance, ODD, TIMES, LENGTHS))
     try:
         cluster = read_slurm_conf(path)
     except InputError as error:
@@ -179,23 +164,5 @@ def fuzz(chance: random.Random, folder: Path) -> bool:
     return kind(chance, folder)
 
 
-def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--seconds", type=float, default=60)
-    arguments.add_argument("--seed", type=int, default=None, help="the first case; by default another one every time")
-    asked = arguments.parse_args()
-    seed = first = random.SystemRandom().randrange(10**9) if asked.seed is None else asked.seed
-    end, good = time.monotonic() + asked.seconds, 0
-    with tempfile.TemporaryDirectory() as folder:
-        while time.monotonic() < end:
-            try:
-                good += fuzz(random.Random(seed), Path(folder))
-            except Exception:
-                print(f"seed {seed}", file=sys.stderr)
-                raise
-            seed += 1
-    print(f"{seed - first:,} files from seed {first}: {good:,} could be read, the others gave a clear error")
-
-
 if __name__ == "__main__":
-    main()
+    main(fuzz, __doc__)

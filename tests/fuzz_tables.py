@@ -5,17 +5,15 @@ python tests/fuzz_tables.py --seconds 600 --seed 1
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import random
 import sys
-import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from tests.fuzzing import main, mutate
 
 from schedlab.model.errors import InputError
 from schedlab.model.workload import JOB_COLUMNS, Workload
@@ -38,6 +36,7 @@ ODD = [
         "1e308",
     ),
 ]
+TIMES = (0, 0, 1, 1, 2, 5)
 TITLES = ("id", "submit", "runtime", "limit", "cores", "nodes", "gpus", "memory", "user", "status", "features", "after")
 MAPPING = """[table]
 separator = "auto"
@@ -99,18 +98,6 @@ def parquet_table(chance: random.Random, path: Path) -> bytes:
     return path.read_bytes()
 
 
-def mutate(data: bytes, chance: random.Random) -> bytes:
-    """A few small accidents."""
-    for _ in range(chance.choice([0, 0, 1, 1, 2, 5])):
-        at, upto = sorted((chance.randint(0, len(data)), chance.randint(0, len(data))))
-        upto = min(upto, at + chance.choice([0, 1, 3, 40, 4000]))
-        piece = chance.choice(
-            [b"", chance.choice(ODD).encode(), chance.randbytes(chance.randint(1, 8)), data[at:upto] * 2]
-        )
-        data = data[:at] + piece + data[upto:]
-    return data
-
-
 def case(chance: random.Random, path: Path) -> bytes:
     kind = chance.random()
     if kind < 0.05:
@@ -119,9 +106,9 @@ def case(chance: random.Random, path: Path) -> bytes:
         return "".join(chance.choices([*ODD, ",", "7,", "\n"], k=chance.randint(1, 300))).encode()
     if kind < 0.3:
         data = parquet_table(chance, path)
-        return data if chance.random() < 0.7 else mutate(data, chance)
-    data = mutate(valid_table(chance), chance)
-    return mutate(gzip.compress(data, mtime=0), chance) if kind < 0.35 else data
+        return data if chance.random() < 0.7 else mutate(data, chance, ODD, TIMES)
+    data = mutate(valid_table(chance), chance, ODD, TIMES)
+    return mutate(gzip.compress(data, mtime=0), chance, ODD, TIMES) if kind < 0.35 else data
 
 
 def check_workload(workload: Workload) -> dict[str, list[str]]:
@@ -162,7 +149,9 @@ def check_read(path: Path, chance: random.Random) -> bool:
     """A workload (the same when streamed) or an InputError. True for a workload."""
     mapping = None
     if chance.random() < 0.6:
-        mapping = mutate(MAPPING.encode(), chance).decode(errors="replace") if chance.random() < 0.3 else MAPPING
+        mapping = (
+            mutate(MAPPING.encode(), chance, ODD, TIMES).decode(errors="replace") if chance.random() < 0.3 else MAPPING
+        )
     options = {
         "clean": chance.choice(("pwa", "strict", "none")),
         "bad_rows": chance.choice(("fail", "drop", "drop")),
@@ -175,7 +164,8 @@ def check_read(path: Path, chance: random.Random) -> bool:
     return "error" not in found
 
 
-def fuzz(chance: random.Random, path: Path) -> bool:
+def fuzz(chance: random.Random, folder: Path) -> bool:
+    path = folder / "table.csv"
     data = case(chance, path)
     path.write_bytes(data)
     try:
@@ -185,23 +175,5 @@ def fuzz(chance: random.Random, path: Path) -> bool:
         raise
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
-    arguments = parser.parse_args()
-    end, good, first = time.monotonic() + arguments.seconds, 0, arguments.seed
-    seed = first
-    with tempfile.TemporaryDirectory() as folder:
-        while time.monotonic() < end:
-            try:
-                good += fuzz(random.Random(seed), Path(folder) / "table.csv")
-            except Exception:
-                print(f"seed {seed}", file=sys.stderr)
-                raise
-            seed += 1
-    print(f"{seed - first:,} files from seed {first}: {good:,} gave a workload, {seed - first - good:,} a clear error")
-
-
 if __name__ == "__main__":
-    main()
+    main(fuzz, __doc__)

@@ -123,7 +123,7 @@ def _machine(tables: Tables, cores: int, span: _Span) -> dict[str, Any]:
         queued_time += float(lengths[waiting].sum())
         queue_area += float((queued * lengths).sum())
         longest = max(longest, _longest(piece, span))
-    if before is not None and before["time"][0] < span.end:  # the last row holds until the end
+    if before is not None and len(before["time"]) and before["time"][0] < span.end:  # the last row holds until the end
         rest = span.end - max(float(before["time"][0]), span.begin)
         used += float(before["used_cores"][0]) * rest
     return {

@@ -18,6 +18,7 @@ from schedlab.cli.formats import formats
 from schedlab.cli.generate import generate
 from schedlab.cli.inspect import inspect
 from schedlab.cli.new import new
+from schedlab.cli.plot import plot
 from schedlab.cli.policies import policies
 from schedlab.cli.resume import resume
 from schedlab.cli.run import run
@@ -36,6 +37,7 @@ app = typer.Typer(
 )
 app.command()(run)
 app.command()(compare)
+app.command()(plot)
 app.command()(check)
 app.command()(resume)
 app.command()(inspect)

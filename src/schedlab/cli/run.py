@@ -67,7 +67,8 @@ def run(
             "-c",
             metavar="CLUSTER",
             help="The machine: [b]120x2[/b] (120 nodes of 2 cores), [b]pool:240[/b] (240 cores, nodes do not matter), "
-            "a [b].toml[/b] file, a [b]slurm.conf[/b] or a platform of another simulator. [dim]\\[default: a pool as large as the log's header says][/dim]",
+            "a [b].toml[/b] file, a [b]slurm.conf[/b] or a platform of another simulator. "
+            "[dim]\\[default: a pool as large as the log's header says][/dim]",
             show_default=False,
         ),
     ] = None,

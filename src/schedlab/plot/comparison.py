@@ -12,8 +12,6 @@ from schedlab.model.run import Run
 from schedlab.plot.distributions import cumulative
 from schedlab.plot.measures import labels_of, measured
 from schedlab.plot.over_time import plot_queue, plot_utilisation
-from schedlab.plot.style import COLOURS as COLOURS
-from schedlab.plot.style import GREY as GREY
 from schedlab.plot.style import Width, figure_headline, headline, legend, new_figure, plain, save, series
 from schedlab.plot.times import HOUR
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from schedlab.analysis.fidelity import CURVE, Fidelity, Variable
 from schedlab.analysis.fidelity_words import NAMES
-from schedlab.plot.comparison import COLOURS, GREY
+from schedlab.plot.style import COLOURS, GREY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -148,4 +148,4 @@ def _text(value: Any) -> str:
 def _dark(colour: tuple[float, ...]) -> bool:
     """Whether white can be read better on it than black."""
     red, green, blue = colour[:3]
-    return 0.299 * red + 0.587 * green + 0.114 * blue < 0.55
+    return 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
