@@ -30,7 +30,7 @@ REFUSED = {
     r"test_tuto_stencil": "its time is that",
     r"multigpu50": "a list of pods without times",
     # Tables with columns of their own: tests/unit/test_table_mapping.py reads each with a mapping.
-    r"[-_]jobs\.csv|oar-g5k|NREL|micro-(jobs500|jobs500org|small)\.csv|real/workload\.csv": "nothing tells which column",
+    r"[-_]jobs\.csv|oar-g5k|NREL|micro-(jobs500|jobs500org|small)\.csv|real/workload\.csv": "which column is what",
     r"run_dt\d0\.csv$": r'nodes \(column "nodes"\) is "n1", expected a number',
 }
 # Whose records do not say all: they are left out and counted.

@@ -11,6 +11,7 @@ import typer
 from schedlab.cli.check import check
 from schedlab.cli.compare import compare
 from schedlab.cli.convert import convert
+from schedlab.cli.experiment import experiment
 from schedlab.cli.export import export
 from schedlab.cli.fetch import fetch
 from schedlab.cli.fit import fit
@@ -40,6 +41,7 @@ app.command()(compare)
 app.command()(plot)
 app.command()(check)
 app.command()(resume)
+app.add_typer(experiment)
 app.command()(inspect)
 app.command()(convert)
 app.command()(transform)

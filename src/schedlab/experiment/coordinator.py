@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from schedlab.experiment.execute import run_folder
 from schedlab.experiment.ledger import Ledger, Status
 from schedlab.experiment.plan import PlannedRun, plan
 from schedlab.experiment.pool import LocalWorkers, Outcome, Workers
@@ -23,7 +22,7 @@ ATTEMPTS = 4  # of a run whose worker dies
 FIRST_PAUSE = 0.5  # seconds before it is tried again; doubled each time
 POLL = 0.5
 
-Watcher = Callable[[Status], None]
+Watcher = Callable[[int, int, int], None]  # runs planned, done, failed
 
 
 class StoppedError(SchedlabError):
@@ -40,14 +39,15 @@ def run_study(
 ) -> Status:
     """Execute all runs of the study that have no result in `folder` yet. Failed ones are tried again.
 
-    `watch` is told how things stand whenever something has changed. Ctrl-C lets what is running finish; a second one
-    gives it up.
+    `watch` is told how many are planned, done and failed whenever that has changed. Ctrl-C lets what is running
+    finish; a second one gives it up.
     """
     with opened(folder) as ledger:
+        (folder / "study.toml").write_text(study.text)
         ledger.set_plan(plan(study), described(study))
+        ledger.write_plan()
         ledger.reconcile()
         _clear(folder)
-        (folder / "study.toml").write_text(study.text)
         team = workers(folder, asked(study))
         abort = True
         try:
@@ -104,11 +104,14 @@ class _Work:
     def __init__(self, ledger: Ledger, team: Workers, fail_fast: bool, watch: Watcher | None) -> None:
         self._ledger, self._team, self._fail_fast, self._watch = ledger, team, fail_fast, watch
         self._waiting = deque(ledger.todo())
+        self._planned, self._failed = len(ledger.planned()), 0
+        self._done = self._planned - len(self._waiting)
         self._attempts: dict[str, int] = {}
         self._later: list[tuple[float, PlannedRun]] = []  # when to try again
         self._stopping = False
 
     def finish(self) -> None:
+        self._tell()
         while self._waiting or self._later or self._team.busy:
             try:
                 self._step()
@@ -125,19 +128,20 @@ class _Work:
         now = time.monotonic()
         self._waiting.extend(run for when, run in self._later if when <= now)
         self._later = [(when, run) for when, run in self._later if when > now]
-        while self._waiting and self._team.free:
-            self._team.give(self._waiting.popleft())
-        changed = False
+        self._team.take(self._waiting)
         for outcome in self._team.outcomes(POLL):
             self._note(outcome)
-            changed = True
-        if changed and self._watch is not None:
-            self._watch(self._ledger.status())
+            self._tell()
+
+    def _tell(self) -> None:
+        if self._watch is not None:
+            self._watch(self._planned, self._done, self._failed)
 
     def _note(self, outcome: Outcome) -> None:
         run = outcome.run
         if not outcome.error:
             self._ledger.done(run, outcome.seconds)
+            self._done += 1
             return
         if outcome.full:
             hint = "free some space; the same command goes on where it stopped"
@@ -148,6 +152,7 @@ class _Work:
                 self._later.append((time.monotonic() + FIRST_PAUSE * 2 ** (tried - 1), run))
             return
         self._ledger.failed(run, outcome.error, outcome.traceback)
+        self._failed += 1
         if self._fail_fast:
             raise StoppedError(f"{run.point}, repetition {run.repetition}: {outcome.error}")
 
@@ -160,8 +165,3 @@ def _clear(folder: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
     for path in (folder / "results").glob(".*"):
         path.unlink(missing_ok=True)
-
-
-def folder_of(run: PlannedRun, folder: Path) -> Path:
-    """Where the tables of a finished run are."""
-    return run_folder(folder, run.identity)

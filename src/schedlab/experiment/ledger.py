@@ -16,9 +16,11 @@ from typing import Any
 
 from schedlab.experiment.execute import result_file
 from schedlab.experiment.plan import PlannedRun
+from schedlab.files.whole_file import whole_file
 from schedlab.model.errors import InputError
 
 BACKUPS = 5
+PLAN = "plan.json"
 _TABLES = """
 CREATE TABLE IF NOT EXISTS plan (position INTEGER PRIMARY KEY, identity TEXT UNIQUE, run TEXT);
 CREATE TABLE IF NOT EXISTS runs (
@@ -79,6 +81,19 @@ class Ledger:
             self._base.executemany("INSERT INTO plan VALUES (?, ?, ?)", rows)
             self._base.execute("INSERT OR REPLACE INTO study VALUES ('study', ?)", [json.dumps(study)])
 
+    def write_plan(self) -> None:
+        """The plan as a file beside the ledger, from which an archive of the study gets it."""
+        content = {"study": self.study(), "runs": [run.to_dict() for run in self.planned()]}
+        with whole_file(self.folder / PLAN) as file:
+            file.write((json.dumps(content, ensure_ascii=False) + "\n").encode())
+
+    def read_plan(self) -> None:
+        """Take the plan from that file, if there is none yet."""
+        path = self.folder / PLAN
+        if path.is_file() and not self.planned():
+            content = json.loads(path.read_text())
+            self.set_plan([PlannedRun.from_dict(run) for run in content["runs"]], content["study"])
+
     def study(self) -> dict[str, Any]:
         found = self._base.execute("SELECT value FROM study WHERE key = 'study'").fetchone()
         return json.loads(found[0]) if found else {}
@@ -96,7 +111,7 @@ class Ledger:
         with self._base:
             self._base.execute("BEGIN")
             for identity in found:
-                self._record(identity, "done", _seconds(result_file(self.folder, identity)))
+                self._record(identity, "done", result_seconds(result_file(self.folder, identity)))
             self._base.executemany("DELETE FROM runs WHERE identity = ?", [(identity,) for identity in lost])
 
     def todo(self) -> list[PlannedRun]:
@@ -135,7 +150,7 @@ class Ledger:
         )
 
 
-def _seconds(path: Path) -> float:
+def result_seconds(path: Path) -> float:
     try:
         return float(json.loads(path.read_text())["seconds"]["all"])
     except (OSError, ValueError, KeyError, TypeError):

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import selectors
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
 
+from schedlab.experiment.inputs import workload_key
 from schedlab.experiment.plan import PlannedRun
+
+LOOK_AHEAD = 1000  # runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +37,13 @@ class Workers(Protocol):
     """Who executes runs. `asked` and the folder of the study are known when they are made."""
 
     @property
-    def free(self) -> int:
-        """How many runs can be given now."""
+    def busy(self) -> int:
+        """How many runs are being executed."""
         ...
 
-    @property
-    def busy(self) -> int: ...
-
-    def give(self, run: PlannedRun) -> None: ...
+    def take(self, waiting: deque[PlannedRun]) -> None:
+        """Take from those waiting as many as can be executed now."""
+        ...
 
     def outcomes(self, timeout: float) -> list[Outcome]:
         """Those that came in; waits for the first one, but not longer than so many seconds."""
@@ -60,18 +64,27 @@ class LocalWorkers:
         self._processes: dict[int, _Process] = {}  # by the number of their pipe
 
     @property
-    def free(self) -> int:
-        return self._count - self.busy
-
-    @property
     def busy(self) -> int:
         return sum(process.run is not None for process in self._processes.values())
 
-    def give(self, run: PlannedRun) -> None:
-        process = next((one for one in self._processes.values() if one.run is None), None) or self._start()
-        process.run = run
-        task = {"run": run.to_dict(), "asked": self._asked, "folder": str(self._folder)}
-        process.send(json.dumps(task) + "\n")
+    def take(self, waiting: deque[PlannedRun]) -> None:
+        while waiting and self.busy < self._count:
+            process = next((one for one in self._processes.values() if one.run is None), None) or self._start()
+            run = self._best_for(process, waiting)
+            waiting.remove(run)
+            process.start(run, {"run": run.to_dict(), "asked": self._asked, "folder": str(self._folder)})
+
+    def _best_for(self, process: _Process, waiting: deque[PlannedRun]) -> PlannedRun:
+        """One whose workload the worker has at hand; else one that no other worker is about to make."""
+        others = {one.workload for one in self._processes.values() if one is not process}
+        fresh = None
+        for run in itertools.islice(waiting, LOOK_AHEAD):
+            key = workload_key(run.point, run.seed)
+            if key == process.workload:
+                return run
+            if fresh is None and key not in others:
+                fresh = run
+        return fresh or waiting[0]
 
     def outcomes(self, timeout: float) -> list[Outcome]:
         found: list[Outcome] = []
@@ -119,13 +132,15 @@ class _Process:
         self.process = process
         self.pipe: IO[bytes] = process.stdout
         self.run: PlannedRun | None = None
+        self.workload = ""  # that it has at hand
         self.ended = False
         self._rest = b""
 
-    def send(self, line: str) -> None:
+    def start(self, run: PlannedRun, task: dict[str, Any]) -> None:
         assert self.process.stdin is not None
+        self.run, self.workload = run, workload_key(run.point, run.seed)
         with suppress(BrokenPipeError):  # it is dead, which its other pipe will tell
-            self.process.stdin.write(line.encode())
+            self.process.stdin.write(json.dumps(task).encode() + b"\n")
             self.process.stdin.flush()
 
     def received(self) -> Iterator[Outcome]:

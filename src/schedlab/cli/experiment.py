@@ -1,0 +1,200 @@
+"""`schedlab experiment`: many runs from one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from schedlab.cli.options import ForceFile, Json
+
+if TYPE_CHECKING:
+    from schedlab.experiment.results import Results
+    from schedlab.experiment.study import Study
+
+experiment = typer.Typer(
+    name="experiment",
+    help="Many runs from one file: planned, executed on all cores or machines, never lost, never done twice.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the study.", show_default=False)]
+
+
+@experiment.command()
+def run(
+    study: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The study file.", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="The folder of the study. [dim]\\[default: STUDY][/dim]"),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="How many at once. [dim]\\[default: one a core][/dim]")
+    ] = None,
+    on: Annotated[
+        Path | None,
+        typer.Option("--on", metavar="PARSL.py", help="Execute on what this Parsl configuration describes."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", metavar="", help="Show the plan and what it will cost, run nothing else.")
+    ] = False,
+    fail_fast: Annotated[
+        bool, typer.Option("--fail-fast", metavar="", help="Stop at the first run that fails.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="Print errors only.")] = False,
+) -> None:
+    """Run what the study has not run yet; failed runs are tried again. Interrupt it whenever you like.
+
+    [b]schedlab experiment run study.toml[/b]
+    """
+    from schedlab.cli.experiment_output import StudyBar, print_summary
+    from schedlab.cli.output import InterruptedError, say
+    from schedlab.experiment.coordinator import run_study
+    from schedlab.experiment.results import Results
+    from schedlab.experiment.study import read_study
+
+    wanted = read_study(study)
+    folder = out or study.with_suffix("")
+    if dry_run:
+        _show_plan(wanted, folder, workers)
+        return
+    with StudyBar(wanted.name, quiet) as bar:
+        try:
+            status = run_study(wanted, folder, workers=_workers(workers, on), fail_fast=fail_fast, watch=bar)
+        except KeyboardInterrupt:
+            raise InterruptedError(f"what is done is kept in {folder}; the same command goes on") from None
+    if not quiet:
+        print_summary(Results(folder), bar.seconds)
+        say(f"results in {folder}; schedlab experiment report {folder} --out report.html")
+    if status.failed:
+        raise typer.Exit(1)
+
+
+@experiment.command()
+def status(folder: Folder, as_json: Json = False) -> None:
+    """Show how far a study is, and what went wrong."""
+    from schedlab.cli.experiment_output import print_status
+    from schedlab.cli.output import print_json
+
+    found = _results(folder)
+    if as_json:
+        state = found.status
+        failures = [{**run.to_dict(), "error": error, "traceback": trace} for run, error, trace in state.failures]
+        counts = {"planned": state.planned, "done": state.done, "open": state.open, "seconds": state.seconds}
+        print_json({"name": found.name, **counts, "failed": failures})
+        return
+    print_status(found)
+
+
+@experiment.command()
+def table(
+    folder: Folder,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="A .csv or .parquet file.", show_default=False)
+    ],
+    force: ForceFile = False,
+) -> None:
+    """Write one row per run: parameters, repetition, seed, every metric."""
+    from schedlab.cli.output import check_new_file, say
+    from schedlab.files.whole_file import whole_file
+    from schedlab.model.errors import InputError
+
+    check_new_file(out, force)
+    if out.suffix not in (".csv", ".parquet"):
+        raise InputError("is neither .csv nor .parquet", where=str(out), hint="choose one of these endings")
+    found = _results(folder).table
+    with whole_file(out) as file:
+        if out.suffix == ".csv":
+            file.write(found.write_csv().encode())
+        else:
+            found.write_parquet(file)
+    say(f"{len(found):,} runs in {out}")
+
+
+@experiment.command()
+def report(
+    folder: Folder,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="REPORT.html", help="The page to write.", show_default=False)
+    ],
+    force: ForceFile = False,
+) -> None:
+    """Write one HTML page: what was run, tables with intervals, verdicts in words, figures, how to run it again."""
+    from schedlab.cli.output import check_new_file, say
+    from schedlab.report.study import write_study_report
+
+    check_new_file(out, force)
+    write_study_report(out, _results(folder))
+    say(f"the report is in {out}")
+
+
+@experiment.command()
+def verify(
+    folder: Folder,
+    discard: Annotated[
+        bool, typer.Option("--discard", metavar="", help="Forget the runs that are damaged; run makes them again.")
+    ] = False,
+) -> None:
+    """Compare every file of every finished run with the hash it had."""
+    from schedlab.cli.output import say, warn
+    from schedlab.experiment.keeping import verify as verify_study
+
+    found = _results(folder)
+    wrong = verify_study(found.folder, discard=discard)
+    for sentence in wrong:
+        warn(sentence)
+    say(f"{found.status.done:,} finished runs, {len(wrong):,} offences")
+    if wrong and not discard:
+        raise typer.Exit(1)
+
+
+@experiment.command("export")
+def export_study(
+    folder: Folder,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="STUDY.tar.zst", help="The archive.", show_default=False)],
+    force: ForceFile = False,
+) -> None:
+    """Write a study as one archive."""
+    from schedlab.cli.output import check_new_file, say
+    from schedlab.experiment.keeping import export_study as pack
+
+    check_new_file(out, force)
+    say(f"{pack(_results(folder).folder, out):,} runs in {out}")
+
+
+@experiment.command("import")
+def import_study(
+    archive: Annotated[Path, typer.Argument(metavar="ARCHIVE", help="From export.", show_default=False)],
+    folder: Folder,
+) -> None:
+    """Put the runs of an archive into a study's folder; what is there already stays."""
+    from schedlab.cli.output import say
+    from schedlab.experiment.keeping import import_study as unpack
+
+    say(f"{unpack(archive, folder):,} new runs in {folder}")
+
+
+def _results(folder: Path) -> Results:
+    from schedlab.experiment.results import Results
+
+    return Results(folder)
+
+
+def _workers(count: int | None, on: Path | None) -> Any:
+    from functools import partial
+
+    if on is not None:
+        from schedlab.experiment.parsl_workers import ParslWorkers
+
+        return partial(ParslWorkers, on)
+    from schedlab.experiment.pool import LocalWorkers
+
+    return partial(LocalWorkers, count=count)
+
+
+def _show_plan(study: Study, folder: Path, workers: int | None) -> None:
+    from schedlab.cli.experiment_output import print_plan
+    from schedlab.experiment.cost import expected_cost
+
+    print_plan(study, folder, expected_cost(study, folder, workers))

@@ -1,0 +1,124 @@
+"""What `schedlab experiment` prints."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from schedlab.cli.output import console, say
+from schedlab.cli.progress import Bar, watched
+from schedlab.model.units import format_duration
+
+if TYPE_CHECKING:
+    from schedlab.experiment.cost import Cost
+    from schedlab.experiment.results import Results
+    from schedlab.experiment.study import Study
+
+MOST_VERDICTS = 12
+MOST_GROUPS = 40
+LINE_EVERY = 60.0  # seconds, where nobody watches a bar
+
+
+class StudyBar(Bar):
+    """Called with the runs planned, done and failed; a line a minute where there is no terminal."""
+
+    def __init__(self, name: str, quiet: bool) -> None:
+        super().__init__(name, 0)
+        self._quiet, self._watched = quiet, watched(quiet)
+        self._before: int | None = None
+        self._said = time.monotonic()
+
+    def __call__(self, planned: int, done: int, failed: int) -> None:
+        if self._before is None:
+            self._before, self._total = done, planned
+            if not self._quiet:
+                say(f"{planned:,} runs, {done:,} of them done before")
+            return
+        new = done - self._before
+        left = (planned - done - failed) * self.seconds / max(new, 1)
+        text = f"{done:,} of {planned:,} runs" + (f", {failed:,} failed" if failed else "")
+        if self._watched:
+            self.show(done, text)
+        elif not self._quiet and time.monotonic() - self._said >= LINE_EVERY:
+            self._said = time.monotonic()
+            print(f"{text}, about {format_duration(round(left))} left", file=sys.stderr, flush=True)
+
+
+def print_plan(study: Study, folder: Path, cost: Cost) -> None:
+    """What `--dry-run` says."""
+    say(f"{study.name}: {cost.planned:,} runs, {cost.done:,} of them done in {folder}")
+    for name, values in study.grid.items():
+        shown = ", ".join(map(str, values[:6])) + (f", … ({len(values)} values)" if len(values) > 6 else "")
+        say(f"  {name}: {shown}", "" if len(values) > 1 else "dim")
+    say(f"  repetitions: {study.repetitions}")
+    tried = "1 run" if cost.tried == 1 else f"{cost.tried:,} runs"
+    say(
+        f"about {cost.seconds:.2f} s a run (measured on {tried}), {format_duration(round(cost.left))} in all "
+        f"on {cost.workers} workers"
+    )
+
+
+def print_status(results: Results) -> None:
+    status = results.status
+    say(
+        f"{results.name}: {status.planned:,} runs planned, {status.done:,} done, {status.failed:,} failed, {status.open:,} open"
+    )
+    if status.done:
+        say(f"  {format_duration(round(status.seconds))} of work, {status.seconds / status.done:.2f} s a run", "dim")
+    for run, error, trace in status.failures[:5]:
+        say(f"failed: {results.group_of(run.point)}, repetition {run.repetition}: {error}", "red")
+        say(trace.rstrip(), "dim")
+    if len(status.failures) > 5:
+        say(f"and {len(status.failures) - 5:,} more: --json lists them all", "dim")
+
+
+def print_summary(results: Results, seconds: float) -> None:
+    """The groups with their intervals, and what the comparisons say."""
+    print_status(results)
+    say(f"  {format_duration(round(seconds))} this time", "dim")
+    if not results.results:
+        return
+    _print_groups(results)
+    found = results.verdicts(results.metrics[:2])
+    for sentence in found[:MOST_VERDICTS]:
+        say(f"- {sentence}")
+    if len(found) > MOST_VERDICTS:
+        say(f"and {len(found) - MOST_VERDICTS:,} more comparisons in the report", "dim")
+
+
+def _print_groups(results: Results) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    from schedlab.analysis.verdict import metric_name, metric_unit
+
+    metrics = results.metrics[:4]
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("group", style="cyan")
+    for metric in metrics:
+        table.add_column(metric_name(metric), justify="right")
+    rows: dict[str, list[str]] = {}
+    for row in results.groups(metrics).iter_rows(named=True):
+        rows.setdefault(row["group"], []).append(_cell(row, metric_unit(row["metric"])))
+    for group, cells in list(rows.items())[:MOST_GROUPS]:
+        table.add_row(group, *cells)
+    console().print(table)
+    if len(rows) > MOST_GROUPS:
+        say(f"and {len(rows) - MOST_GROUPS:,} more groups in the report", "dim")
+
+
+def _cell(row: dict[str, Any], unit: str) -> str:
+    """The mean, and half the width of its interval if it has one."""
+    if row["mean"] is None:
+        return "-"
+    half = None if row["low"] is None else (row["high"] - row["low"]) / 2
+    if unit == "time":
+        scale, suffix = 3600.0, " h"
+    elif unit == "share":
+        scale, suffix = 0.01, " %"
+    else:
+        scale, suffix = 1.0, ""
+    spread = "" if half is None else f" ± {half / scale:,.2f}"
+    return f"{row['mean'] / scale:,.2f}{spread}{suffix}"

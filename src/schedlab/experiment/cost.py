@@ -1,0 +1,47 @@
+"""What a study will cost: from its finished runs, or from a first one that is made to find out."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from schedlab.experiment.coordinator import asked
+from schedlab.experiment.execute import execute, result_file
+from schedlab.experiment.inputs import Inputs
+from schedlab.experiment.ledger import result_seconds
+from schedlab.experiment.plan import plan
+from schedlab.experiment.study import Study
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Runs planned, those that have a result, and what one takes."""
+
+    planned: int
+    done: int
+    seconds: float  # of one run
+    tried: int  # runs that this was measured on
+    workers: int
+
+    @property
+    def left(self) -> float:
+        """Seconds until all is done."""
+        return (self.planned - self.done) * self.seconds / self.workers
+
+
+def expected_cost(study: Study, folder: Path, workers: int | None = None) -> Cost:
+    """Measured on finished runs; where there are none, on the first and the last of the plan, which are not kept."""
+    runs = plan(study)
+    finished = [path for run in runs if (path := result_file(folder, run.identity)).is_file()]
+    taken = [result_seconds(path) for path in finished]
+    if not taken:
+        inputs = Inputs()
+        for run in dict.fromkeys((runs[0].identity, runs[-1].identity)):
+            tried = next(one for one in runs if one.identity == run)
+            with tempfile.TemporaryDirectory() as place:
+                (Path(place) / "results").mkdir()
+                taken.append(execute(tried, asked(study), Path(place), inputs)["seconds"]["all"])
+    mean = sum(taken) / len(taken)
+    return Cost(len(runs), len(finished), mean, len(taken), workers or os.cpu_count() or 1)
