@@ -114,6 +114,18 @@ class PythonHost final : public Host {
     write("nodes", batch);
   }
 
+  void take(PassRows &&rows) override {
+    nb::gil_scoped_acquire held;
+    nb::dict batch;
+    batch["time"] = to_array(rows.time, rows);
+    batch["queued"] = to_array(rows.queued, rows);
+    batch["running"] = to_array(rows.running, rows);
+    batch["decide_seconds"] = to_array(rows.decide_seconds, rows);
+    batch["pass_seconds"] = to_array(rows.pass_seconds, rows);
+    batch["memory_mb"] = to_array(rows.memory_mb, rows);
+    write("performance", batch);
+  }
+
   void forget() { batches.reset(), write.reset(), progress.reset(), batch_.reset(); }
 
   void tick(Time now, std::int64_t ended) override {
@@ -274,6 +286,8 @@ class Simulation {
     host_.tick_seconds = seconds;
   }
 
+  void measure() { engine().measure(); }
+
   // Taking up a run again.
   void keep_journal() { engine().keep_journal(); }
   nb::bytes take_journal() {
@@ -377,6 +391,7 @@ void bind_engine(nb::module_ &module) {
       .def("forget", &Simulation::forget)
       .def("set_ticks", &Simulation::set_ticks, "instants"_a, "seconds"_a,
            "How often progress is told: every so many instants, but no more often than that.")
+      .def("measure", &Simulation::measure, "Before `run`: write down what each decision costs.")
       .def("keep_journal", &Simulation::keep_journal, "From now on, writes down what is decided.")
       .def("take_journal", &Simulation::take_journal, "What was decided since it was last taken.")
       .def("snapshot", &Simulation::snapshot, "At the end of an instant: what else a resumed run has to know.")

@@ -1,8 +1,11 @@
 #include "engine.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 
 namespace schedlab {
 
@@ -33,7 +36,8 @@ void Engine::add_shape(Shape shape, Reason reason) {
 // ---- the loop ----
 
 void Engine::run(Decider &decider) {
-  const bool observed = decider.observed();
+  const bool observed = decider.observed(), measured = meter_ != nullptr;
+  if (measured) meter_->last_decision = Clock::now();
   if (past_) replay_before_the_first_pass();
   while (advance()) {
     ++passes_;
@@ -44,7 +48,10 @@ void Engine::run(Decider &decider) {
     }
     if (observed) open_pass(decider);
     phase_ = Phase::Deciding;
-    decider.decide(*view_, events_);
+    if (measured)
+      decide_measured(decider);
+    else
+      decider.decide(*view_, events_);
     phase_ = Phase::After;
     told_ = events_.size();
     if (observed) decider.after(*view_);
@@ -264,6 +271,7 @@ void Engine::finish() {
   host_.take(std::move(timeline_));
   if (pieces_) host_.take(std::move(*pieces_));
   if (node_rows_) host_.take(std::move(*node_rows_));
+  if (meter_) host_.take(std::move(meter_->rows));
 }
 
 void Engine::refuse(const char *what, Slot slot, const char *why) const {
@@ -277,6 +285,50 @@ void Engine::refuse_node(const char *what, int node, const char *why) const {
   char text[256];
   std::snprintf(text, sizeof text, "cannot %s node %d at %.15g s: %s", what, node, now_, why);
   throw DecisionError(text);
+}
+
+// ---- what decisions cost ----
+
+namespace {
+
+// The resident memory of the process in megabytes (10^6 bytes); NaN where the system does not tell.
+float resident_memory() {
+  long pages = -1;
+  if (std::FILE *file = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(file, "%*d %ld", &pages) != 1) pages = -1;
+    std::fclose(file);
+  }
+  if (pages < 0) return std::numeric_limits<float>::quiet_NaN();
+  return static_cast<float>(static_cast<double>(pages) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e6);
+}
+
+}  // namespace
+
+void Engine::decide_measured(Decider &decider) {
+  constexpr auto kBetweenSamples = std::chrono::milliseconds(100);
+  const auto seconds = [](Clock::duration d) { return std::chrono::duration<float>(d).count(); };
+  const auto queued = static_cast<std::int32_t>(waiting_count_), running = static_cast<std::int32_t>(running_count_);
+  const Clock::time_point begin = Clock::now();
+  decider.decide(*view_, events_);
+  const Clock::time_point end = Clock::now();
+
+  PassRows &rows = meter_->rows;
+  if (rows.room() == 0) {
+    const int next = rows.number() + 1;
+    host_.take(std::move(rows));
+    rows = PassRows(next);
+  }
+  if (end - meter_->last_sample >= kBetweenSamples) {
+    meter_->memory_mb = resident_memory();
+    meter_->last_sample = end;
+  }
+  const std::size_t row = rows.new_row();
+  rows.time[row] = now_;
+  rows.queued[row] = queued, rows.running[row] = running;
+  rows.decide_seconds[row] = seconds(end - begin);
+  rows.pass_seconds[row] = seconds(end - meter_->last_decision);
+  rows.memory_mb[row] = meter_->memory_mb;
+  meter_->last_decision = Clock::now();  // measuring is not measured
 }
 
 // ---- taking up a run again ----

@@ -1,6 +1,7 @@
 // The engine: simulated time, the jobs, the cluster, and the one protocol by which deciders act on them.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -39,6 +40,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   void set_gate(Gate *gate) { gate_ = gate; }
   void track_moves() { track_moves_ = true; }
+  void measure() { meter_ = std::make_unique<Meter>(); }  // what each decision costs
 
   void run(Decider &decider);
 
@@ -90,6 +92,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void record();
   bool next_timer(Time at_most, bool corrections_only);
   bool has_calendar_end(Time time) const;
+  void decide_measured(Decider &decider);
   void replay_pass();
   void replay_before_the_first_pass();
   void recall(Decider &decider);
@@ -150,6 +153,13 @@ class Engine : public std::enable_shared_from_this<Engine> {
   const End *next_end();  // the next one that is not; null if nothing runs
 
   void validate() const;
+
+  using Clock = std::chrono::steady_clock;
+  struct Meter {
+    PassRows rows{0};
+    Clock::time_point last_decision, last_sample{};
+    float memory_mb = 0;
+  };
 
   Machine machine_;
   Placement placement_;
@@ -212,6 +222,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   TimelineRows timeline_{0};
   std::optional<PieceRows> pieces_;
   std::optional<NodeRows> node_rows_;
+  std::unique_ptr<Meter> meter_;
 };
 
 // What policies ask all the time.

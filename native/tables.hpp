@@ -113,6 +113,17 @@ struct TimelineRows : Batch {
   explicit TimelineRows(int number) : Batch(number) { lay_out(time, running, queued, used_cores, queued_cores); }
 };
 
+// What each decision cost.
+struct PassRows : Batch {
+  Column<double> time;
+  Column<std::int32_t> queued, running;                   // as the decider found them
+  Column<float> decide_seconds, pass_seconds, memory_mb;  // NaN: the system does not tell
+
+  explicit PassRows(int number) : Batch(number) {
+    lay_out(time, queued, running, decide_seconds, pass_seconds, memory_mb);
+  }
+};
+
 // Whoever embeds the engine: gives jobs, takes results, is told of progress.
 class Host {
  public:
@@ -122,6 +133,7 @@ class Host {
   virtual void take(TimelineRows &&rows) = 0;
   virtual void take(PieceRows &&rows) = 0;
   virtual void take(NodeRows &&rows) = 0;
+  virtual void take(PassRows &&rows) = 0;
   virtual void tick(Time now, std::int64_t ended) = 0;  // every few thousand instants; may throw to stop the run
 };
 

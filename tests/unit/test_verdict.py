@@ -20,6 +20,8 @@ def row(metric: str = "wait.mean", **changed: Any) -> dict[str, Any]:
         "paired": True,
         "n": 10,
         "n_baseline": 10,
+        "mean": 3600.0,
+        "baseline_mean": 36000.0,
         "difference": -1.0,
         "difference_low": None,
         "difference_high": None,
@@ -64,6 +66,24 @@ def difference(estimate: float, low: float | None = None, high: float | None = N
         (
             row(**ratio(0.21, 0.19, 0.23)),
             "easy cuts the mean wait to 21 % (−79 %, 95 % CI −81 to −77 %, 10 paired repetitions)",
+        ),
+        (
+            row(**ratio(1 / 240, 1 / 290, 1 / 200), baseline_mean=554 * 3600, mean=2.3 * 3600),
+            "easy cuts the mean wait 240-fold (from 554 h to 2.3 h, 95 % CI 200- to 290-fold, 10 paired repetitions)",
+        ),
+        (
+            row(**ratio(1e-5, 0.8e-5, 1.25e-5), baseline_mean=5e6, mean=50.0),
+            "easy cuts the mean wait 100,000-fold (from 57.9 d to 50 s, 95 % CI 80,000- to 125,000-fold, "
+            "10 paired repetitions)",
+        ),
+        (
+            row("bounded_slowdown.mean", **ratio(0.075, 0.05, 0.125), baseline_mean=1200, mean=95),
+            "easy cuts the mean bounded slowdown 13-fold (from 1,200 to 95, 95 % CI 8.0- to 20-fold, "
+            "10 paired repetitions)",
+        ),
+        (
+            row(**ratio(0.08, 0.01, 0.64)),
+            "easy cuts the mean wait to 8.0 % (−92 %, 95 % CI −99 to −36 %, 10 paired repetitions)",
         ),
         (
             row(**ratio(0.88, 0.852, 0.911)),
@@ -117,6 +137,7 @@ def test_some_jobs_only() -> None:
     ("change", "expected"),
     [
         (ratio(0.48), "in this one run, easy halves the mean wait (−52 %)"),
+        (ratio(0.05), "in this one run, easy cuts the mean wait 20-fold (from 10 h to 1 h)"),
         (ratio(3.1), "in this one run, easy makes the mean wait 3.1 times as long"),
         (ratio(0.88), "in this one run, easy shortens the mean wait by 12 %"),
         (ratio(1.0), "in this one run, easy does not change the mean wait"),
@@ -133,15 +154,33 @@ def test_one_run_against_many() -> None:
 
 
 def test_test_and_interval_disagree() -> None:
-    by_interval = row(n=4, n_baseline=4, p_corrected=0.13, **ratio(0.9, 0.85, 0.95))
+    by_interval = row(p_corrected=0.13, **ratio(0.9, 0.85, 0.95))
     assert verdict(by_interval) == (
         "easy shortens the mean wait by 10 % (95 % CI −15 to −5.0 %, p = 0.13 corrected for 24 comparisons, "
-        "4 paired repetitions)"
+        "10 paired repetitions)"
     )
     by_test = row(p_corrected=0.01, **ratio(0.9, 0.8, 1.02))
     assert verdict(by_test).startswith("easy shortens the mean wait by 10 % (95 % CI −20 to +2.0 %, p = 0.01 corr")
     other_way = row(p_corrected=0.01, **ratio(0.9, 0.8, 1.02)) | {"effect": 0.9}
     assert verdict(other_way).startswith("no difference")
+
+
+@pytest.mark.parametrize(
+    ("paired", "n", "comparisons", "told"),
+    [
+        (True, 5, 1, False),  # 2 / 2⁵ is 0.0625
+        (True, 6, 1, True),  # 0.031
+        (True, 6, 2, False),
+        (True, 7, 3, True),  # 3 × 0.0156
+        (False, 3, 1, False),  # 2 / 20 is 0.1
+        (False, 4, 1, True),  # 2 / 70 is 0.029
+        (False, 4, 2, False),
+    ],
+)
+def test_a_test_of_too_few_repetitions_is_not_quoted(paired: bool, n: int, comparisons: int, told: bool) -> None:
+    change = ratio(0.9, 0.85, 0.95)
+    given = row(paired=paired, n=n, n_baseline=n, comparisons=comparisons, p_corrected=0.3, **change)
+    assert ("p = 0.3" in verdict(given)) == told
 
 
 def test_not_paired() -> None:
@@ -181,4 +220,4 @@ def test_from_runs_to_words() -> None:
     ]
     (told,) = verdicts(compare_groups(study_table(runs), "fcfs"))
     # logarithms of the ratios -0.6539, -0.7397, -0.6659: mean -0.6865, deviation 0.0464; × 4.3027 / sqrt(3) is 0.1153
-    assert told == ("easy halves the mean wait (−50 %, 95 % CI −55 to −44 %, p = 0.25, 3 paired repetitions)")
+    assert told == "easy halves the mean wait (−50 %, 95 % CI −55 to −44 %, 3 paired repetitions)"

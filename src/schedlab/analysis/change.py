@@ -1,4 +1,4 @@
-"""How much something changed, in words and figures: halved, 3.1 times as long, 12 % lower, 3.2 points more."""
+"""How much something changed, in words and figures: halved, 3.1 times as long, cut 240-fold, 3.2 points more."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from schedlab.analysis.compare import Unit
 from schedlab.workload.describe_table import duration
 
 HALF, DOUBLE = (0.45, 0.55), (1.8, 2.2)
+TENTH = 0.1  # percentages tell less and less below it: −99 % and −99.6 % are far apart
 
 # What is surely nearer to no change than this is not worth the name: 1 %, or 0.1 points.
 _HARDLY = {"ratio": 0.01, "points": 0.001, "amount": 0.0}
+_SECONDS = {"h": 3600.0, "min": 60.0, "s": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +26,15 @@ class Change:
     estimate: float
     low: float | None
     high: float | None
+    means: tuple[float, float]  # before and after
 
     @classmethod
     def of(cls, row: Mapping[str, Any], unit: Unit) -> Change:
         """Of a row of `compare_groups`."""
         name = "difference" if unit == "share" or row["ratio"] is None else "ratio"
         kind: Any = "points" if unit == "share" else "ratio" if name == "ratio" else "amount"
-        return cls(kind, unit, row[name], row[f"{name}_low"], row[f"{name}_high"])
+        means = row["baseline_mean"], row["mean"]
+        return cls(kind, unit, row[name], row[f"{name}_low"], row[f"{name}_high"], means)
 
     @property
     def neutral(self) -> float:
@@ -70,22 +74,33 @@ class Change:
             return f"doubles {what}"
         if self._many_times:
             return f"makes {what} {_figure(self.estimate)} times as {'long' if self.unit == 'time' else 'high'}"
+        if self._fold:
+            return f"cuts {what} {_figure(1 / self.estimate)}-fold"
         if self.kind == "ratio" and self.estimate < HALF[0]:
             return f"cuts {what} to {_figure(100 * self.estimate)} %"
         shorter, longer = ("shortens", "lengthens") if self.unit == "time" else ("lowers", "raises")
         return f"{longer if self.up else shorter} {what} by {self._text(self.estimate, sign=False)}{self._tail}"
 
     def shown(self, *, claimed: bool = False) -> str:
-        """The estimate; nothing where the claim has said it already."""
+        """The estimate; nothing where the claim has said it already, the means where it was a factor."""
+        if claimed and self._fold:
+            return f"from {_both(*self.means, self.unit)}"
         rough = self.kind == "ratio" and (self.estimate <= HALF[1] or _within(self.estimate, DOUBLE))
         return "" if claimed and not rough else f"{self._text(self.estimate)}{self._tail}"
 
     def limits(self) -> str:
+        if self._fold and self.low is not None and self.high is not None:
+            return f"{_figure(1 / self.high)}- to {_figure(1 / self.low)}-fold"
         return " to ".join(self._text(limit) for limit in (self.low, self.high) if limit is not None) + self._tail
 
     @property
     def _many_times(self) -> bool:
         return self.kind == "ratio" and self.estimate > DOUBLE[1]
+
+    @property
+    def _fold(self) -> bool:
+        """Less than a tenth, and surely less than half."""
+        return self.kind == "ratio" and self.estimate < TENTH and (self.high is None or self.high < HALF[0])
 
     @property
     def _tail(self) -> str:
@@ -104,6 +119,18 @@ class Change:
 
 def _within(value: float, limits: tuple[float, float]) -> bool:
     return limits[0] <= value <= limits[1]
+
+
+def _both(before: float, after: float, unit: Unit) -> str:
+    """`554 h to 2.3 h`: times in one unit, unless they are too far apart for it."""
+    if unit != "time":
+        return f"{_figure(before)} to {_figure(after)}"
+    name, size = next(((name, size) for name, size in _SECONDS.items() if after >= 0.1 * size), ("s", 1.0))
+    if before >= 10_000 * size:
+        return f"{duration(before)} to {duration(after)}"
+    return " to ".join(
+        f"{value:.3g} {name}" if value < 1000 else f"{value:,.0f} {name}" for value in (before / size, after / size)
+    )
 
 
 def _figure(size: float) -> str:

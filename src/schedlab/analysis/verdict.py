@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from schedlab.analysis.change import Change
-from schedlab.analysis.compare import METRICS, Unit
+from schedlab.analysis.compare import METRICS, Better, Unit
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,6 +69,11 @@ def metric_unit(key: str) -> Unit:
     return "share" if key.endswith("_share") else "number"
 
 
+def metric_better(key: str) -> Better:
+    """Which values of it are good; None where nobody has said so."""
+    return METRICS[key].better if key in METRICS else None
+
+
 def _is_difference(row: Mapping[str, Any], change: Change) -> bool:
     """By the interval, or by the test where that and the estimate point the same way."""
     return change.excluded or (_significant(row) and (row["effect"] > 0) == change.up)
@@ -77,13 +83,22 @@ def _significant(row: Mapping[str, Any]) -> bool:
     return row["p_corrected"] is not None and row["p_corrected"] < SIGNIFICANT
 
 
+def _smallest_p(row: Mapping[str, Any]) -> float:
+    """Of the rank test of so many repetitions: where all of one group are below all of the other."""
+    if row["paired"]:
+        return 2 / math.pow(2, row["n"])
+    return 2 / math.comb(row["n"] + row["n_baseline"], row["n"])
+
+
 def _interval(row: Mapping[str, Any], change: Change) -> str:
     return f"{100 * row['level']:.3g} % CI {change.limits()}"
 
 
 def _disagreement(row: Mapping[str, Any], change: Change) -> list[str]:
-    """The p-value is worth saying where it tells something else than the interval."""
+    """The p-value is worth saying where it tells something else than the interval, and could have told the same."""
     if row["p_corrected"] is None or change.excluded == _significant(row):
+        return []
+    if not _significant(row) and _smallest_p(row) * row["comparisons"] >= SIGNIFICANT:
         return []
     several = f" corrected for {row['comparisons']} comparisons" if row["comparisons"] > 1 else ""
     return [f"p = {row['p_corrected']:.2g}{several}"]

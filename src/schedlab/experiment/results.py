@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schedlab.analysis.compare_groups import compare_groups
 from schedlab.analysis.study import PARAMETER, StudyRun, merge_repetitions, study_table
-from schedlab.analysis.verdict import verdicts
+from schedlab.analysis.verdict import verdict
 from schedlab.engine.store import read_run
 from schedlab.experiment.execute import result_file, run_folder
 from schedlab.experiment.ledger import Ledger, Status
@@ -23,6 +24,28 @@ if TYPE_CHECKING:
     import polars as pl
 
 METRICS = ("wait.mean", "wait.median", "wait.p95", "bounded_slowdown.mean", "utilisation", "makespan")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Runs that agree in all that the baseline does not name: its group is their measure. Without one, all runs."""
+
+    name: str  # what they agree in: "pressure 0.8"; empty if nothing else varies
+    table: pl.DataFrame
+    baseline: str | None
+    labels: dict[str, str]  # group -> what tells it from the others here: "easy" of "pressure 0.8, easy"
+
+    def comparisons(self, metrics: Sequence[str]) -> pl.DataFrame:
+        """Every group against the baseline; empty where there is nothing to compare."""
+        import polars as pl
+
+        if self.baseline is None or len(self.labels) < 2:
+            return pl.DataFrame()
+        return compare_groups(self.table, self.baseline, metrics)
+
+    def verdict(self, row: Mapping[str, Any]) -> str:
+        """A comparison in words, without repeating what all groups agree in."""
+        return verdict({**row, "group": self.labels[row["group"]], "baseline": self.labels[row["baseline"]]})
 
 
 class Results:
@@ -76,17 +99,26 @@ class Results:
         """Every group against the baseline that differs from it in nothing but what the baseline names."""
         import polars as pl
 
-        parts = []
-        for table, baseline in self._contexts():
-            others = table.filter(pl.col("group") != baseline)
-            if len(others) and len(others) < len(table):
-                parts.append(compare_groups(table, baseline, metrics or self.metrics))
-        return pl.concat(parts) if parts else pl.DataFrame()
+        found = [context.comparisons(metrics or self.metrics) for context in self.contexts()]
+        return pl.concat([one for one in found if len(one)] or [pl.DataFrame()])
 
     def verdicts(self, metrics: Sequence[str] | None = None) -> list[str]:
         """The comparisons in words."""
-        found = self.comparisons(metrics)
-        return verdicts(found) if len(found) else []
+        return [
+            f"{context.name}: {context.verdict(row)}" if context.name else context.verdict(row)
+            for context in self.contexts()
+            for row in context.comparisons(metrics or self.metrics).iter_rows(named=True)
+        ]
+
+    def contexts(self) -> list[Context]:
+        """What can be compared with each other, in the order of the plan; nothing if no run is finished."""
+        named = self.study.get("baseline", {})
+        rest = [PARAMETER + name for name in self.varied if name not in named] if named else []
+        if not len(self.table):
+            return []
+        if not rest:
+            return [self._context(self.table)]
+        return [self._context(table) for _, table in self.table.group_by(rest, maintain_order=True)]
 
     def run(self, identity: str) -> Run:
         """A finished run with its tables, if the study keeps them."""
@@ -94,7 +126,7 @@ class Results:
 
     def group_of(self, point: Point) -> str:
         """What to call the runs of a point: the values of what varies."""
-        return ", ".join(_shown(name, point[name]) for name in self.varied if name in point) or self.name
+        return _called(self.varied, point) or self.name
 
     def _rows(self) -> Iterator[StudyRun]:
         for result in self.results:
@@ -109,27 +141,28 @@ class Results:
                 seed=result["seed"],
             )
 
-    def _contexts(self) -> Iterator[tuple[pl.DataFrame, str]]:
-        """Tables of runs that agree in all that the baseline does not name, and the group that is the baseline."""
-        import polars as pl
-
-        named = self.study.get("baseline", {})
-        if not named or not len(self.table):
-            return
-        rest = [PARAMETER + name for name in self.varied if name not in named]
-        for _, table in self.table.group_by(rest, maintain_order=True) if rest else [((), self.table)]:
-            chosen = table
-            for name, value in named.items():
-                if PARAMETER + name in table.columns:
-                    chosen = chosen.filter(pl.col(PARAMETER + name) == value)
-            for baseline in chosen["group"].unique(maintain_order=True).to_list()[:1]:
-                yield table, baseline
+    def _context(self, table: pl.DataFrame) -> Context:
+        named: Point = self.study.get("baseline", {})
+        points = {run.identity: run.point for run in self.planned}
+        of_group = {group: points[run] for group, run in table.select("group", "run").iter_rows()}
+        matches = [group for group, point in of_group.items() if all(point.get(n) == v for n, v in named.items())]
+        shared = [name for name in self.varied if named and name not in named]
+        return Context(
+            name=_called(shared, next(iter(of_group.values()))),
+            table=table,
+            baseline=matches[0] if named and matches else None,
+            labels={g: _called([n for n in self.varied if n not in shared], p) or g for g, p in of_group.items()},
+        )
 
 
 def open_points(results: Results) -> list[PlannedRun]:
     """Runs of the plan that have no result."""
     there = {result["identity"] for result in results.results}
     return [run for run in results.planned if run.identity not in there]
+
+
+def _called(names: Sequence[str], point: Point) -> str:
+    return ", ".join(_shown(name, point[name]) for name in names if name in point)
 
 
 def _shown(name: str, value: Any) -> str:

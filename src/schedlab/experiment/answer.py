@@ -1,0 +1,28 @@
+"""What a worker answers: how long a run took, or what went wrong with it."""
+
+from __future__ import annotations
+
+import errno
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from schedlab.model.errors import SchedlabError
+
+
+def answer(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """The seconds that the work took; or the error, its traceback, and whether the disk is full."""
+    try:
+        return {"seconds": work()["seconds"]["all"]}
+    except SchedlabError as error:
+        return {"error": str(error), "traceback": traceback.format_exc(), "full": _disk_is_full(error)}
+    except OSError as error:
+        return {"error": str(error), "traceback": traceback.format_exc(), "full": error.errno == errno.ENOSPC}
+    except Exception as error:
+        # A mistake in somebody's policy, or in ours: this run has failed, the next one may not.
+        return {"error": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc(), "full": False}
+
+
+def _disk_is_full(error: BaseException) -> bool:
+    causes: list[BaseException | None] = [error.__cause__, error.__context__]
+    return any(isinstance(cause, OSError) and cause.errno == errno.ENOSPC for cause in causes)
