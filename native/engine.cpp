@@ -305,7 +305,7 @@ float resident_memory() {
 }  // namespace
 
 void Engine::decide_measured(Decider &decider) {
-  constexpr auto kBetweenSamples = std::chrono::milliseconds(100);
+  constexpr auto kBetweenSamples = std::chrono::milliseconds(20);
   const auto seconds = [](Clock::duration d) { return std::chrono::duration<float>(d).count(); };
   const auto queued = static_cast<std::int32_t>(waiting_count_), running = static_cast<std::int32_t>(running_count_);
   const Clock::time_point begin = Clock::now();

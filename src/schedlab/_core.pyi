@@ -394,6 +394,9 @@ class Simulation:
         How often progress is told: every so many instants, but no more often than that.
         """
 
+    def measure(self) -> None:
+        """Before `run`: write down what each decision costs."""
+
     def keep_journal(self) -> None:
         """From now on, writes down what is decided."""
 

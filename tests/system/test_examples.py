@@ -20,6 +20,7 @@ PROMISES: dict[str, str | None] = {
     "easy_with_a_reservation.py": "the same schedule",
     # At least 95 % busy, and within a fifth of the four hours that were asked for.
     "edison_fill.py": r"experiment +[\d,]+ jobs, utilisation 0\.9[5-9]\d, median wait (3\.[2-9]|4\.[0-7])\d h",
+    "edison_model.py": None,
     "fault_aware.py": r"Careful: \d+ jobs hit",
     "learn_figure.py": None,
     "learn_policy.py": None,

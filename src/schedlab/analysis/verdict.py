@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from schedlab.analysis.change import Change
 from schedlab.analysis.compare import METRICS, Better, Unit
@@ -42,6 +42,17 @@ def verdict(row: Mapping[str, Any], *, jobs: str = "") -> str:
     if _is_difference(row, change):
         return f"{group} {change.claim(what)}{_told(change.shown(claimed=True), *facts)}"
     return f"no difference in {what} can be told between {group} and {baseline}{_told(change.shown(), *facts)}"
+
+
+def judgement(row: Mapping[str, Any]) -> Literal["better", "worse", ""]:
+    """Whether the group is surely better than the baseline, or worse; neither where the verdict claims nothing."""
+    better = metric_better(row["metric"])
+    if better is None or row["difference"] is None or min(row["n"], row["n_baseline"]) < 2:
+        return ""
+    change = Change.of(row, metric_unit(row["metric"]))
+    if change.hardly or not _is_difference(row, change):
+        return ""
+    return "better" if change.up == (better == "higher") else "worse"
 
 
 def metric_name(key: str) -> str:

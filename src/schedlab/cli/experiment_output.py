@@ -62,9 +62,8 @@ def print_plan(study: Study, folder: Path, cost: Cost) -> None:
 
 def print_status(results: Results) -> None:
     status = results.status
-    say(
-        f"{results.name}: {status.planned:,} runs planned, {status.done:,} done, {status.failed:,} failed, {status.open:,} open"
-    )
+    counts = f"{status.planned:,} runs planned, {status.done:,} done, {status.failed:,} failed, {status.open:,} open"
+    say(f"{results.name}: {counts}")
     if status.done:
         say(f"  {format_duration(round(status.seconds))} of work, {status.seconds / status.done:.2f} s a run", "dim")
     for run, error, trace in status.failures[:5]:

@@ -19,6 +19,7 @@ HEADINGS = {
     "estimate": ("Estimate", "how long the scheduler believes a job will run: the option --estimate"),
     "observer": ("Observer", "who watches: the option --observe of run"),
     "metric": ("Metric", "what is computed of a run: the option --metric of compare"),
+    "model": ("Model", "where generated jobs come from: the argument of generate"),
     "reader": ("Reader", "other formats of logs: the option --reader"),
 }
 

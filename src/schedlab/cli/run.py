@@ -29,7 +29,7 @@ from schedlab.cli.options import (
     reading_options,
 )
 from schedlab.cli.output import InterruptedError, warn
-from schedlab.model.errors import SchedlabError
+from schedlab.model.errors import InputError, SchedlabError
 
 if TYPE_CHECKING:
     from schedlab.cli.watch import Monitor
@@ -159,6 +159,16 @@ def run(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    performance: Annotated[
+        bool,
+        typer.Option(
+            "--performance",
+            metavar="",
+            help="Record how long each decision took, the queue it was about, and memory "
+            "([b]schedlab plot DIR --kind performance[/b] draws it).",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
     go_on: Annotated[bool, typer.Option("--go-on", hidden=True)] = False,
 ) -> None:
     """Replay a log on a cluster under one or more schedulers, and compare what happens.
@@ -180,6 +190,8 @@ def run(
     policies = parse_policies(policy)
     folders = run_folders(out, policies, force, finished=go_on)
     checkpoints = checkpoints_of(folders, checkpoint_every)
+    if performance:
+        _check_performance(out, checkpoint_every)
     machine = read_cluster(cluster) if cluster else None
     parse_estimate(estimate)
     observers = load_observers(observe)
@@ -189,7 +201,7 @@ def run(
     monitor = Monitor(watch, pace, status_every, quiet)
 
     rules = {"estimate": estimate, "overrun": str(overrun), "passes": str(passes), "dependencies": str(dependencies)}
-    options = {**rules, "validate": validate, "force": force}
+    options = {**rules, "validate": validate, "force": force, "performance": performance}
     with monitor:
         workload, machine, machine_from = _read(log, machine, reading, quiet, monitor)
         results = _simulate(
@@ -209,6 +221,14 @@ class Result:
     folder: Path | None
     summary: dict[str, Any]
     seconds: float
+
+
+def _check_performance(out: Path | None, checkpoint_every: str | None) -> None:
+    if out is None:
+        raise InputError("needs a folder for the results", where="--performance", hint="add --out DIR")
+    if checkpoint_every is not None:
+        hint = "a run that is taken up does not make its decisions again: leave out one of the two"
+        raise InputError("does not go with --checkpoint-every", where="--performance", hint=hint)
 
 
 def _read(

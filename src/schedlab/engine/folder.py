@@ -13,7 +13,7 @@ from types import TracebackType
 
 from schedlab.model.errors import InputError
 
-RUN_FILES = frozenset({"run.json", "jobs.parquet", "timeline.parquet"})
+RUN_FILES = frozenset({"run.json", "jobs.parquet", "timeline.parquet", "performance.parquet"})
 
 _REMEDIES = {
     errno.ENOSPC: "free some space, or write to another disk",

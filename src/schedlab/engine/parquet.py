@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from schedlab.engine.folder import OutputFolder, explained
-from schedlab.engine.tables import NODES_SCHEMA, PIECES_SCHEMA
+from schedlab.engine.tables import NODES_SCHEMA, PERFORMANCE_SCHEMA, PIECES_SCHEMA
 from schedlab.model.states import REASONS, STATES
 
 if TYPE_CHECKING:
@@ -21,12 +21,23 @@ if TYPE_CHECKING:
 ROW_GROUP = 65_536
 
 # Times are smooth and counters grow: these encodings make files smaller and writing faster than plain values do.
-_SPLIT = ("submit", "eligible", "start", "end", "runtime", "priority", "think", "time")
+_SPLIT = (
+    "submit",
+    "eligible",
+    "start",
+    "end",
+    "runtime",
+    "priority",
+    "think",
+    "time",
+    "decide_seconds",
+    "pass_seconds",
+)
 _DELTA = ("job", "sequence", "running", "queued", "used_cores", "queued_cores")
 # Few different values. All other columns repeat too little for a dictionary to pay.
 _DICTIONARY = (
     *("state", "reason", "user", "group", "queue", "partition"),
-    *("cores", "count", "request", "limit", "estimate", "nodes"),
+    *("cores", "count", "request", "limit", "estimate", "nodes", "memory_mb"),
 )
 
 
@@ -78,16 +89,11 @@ class FolderTables:
         self.folder = folder
 
     def column(self, name: str) -> NDArray[Any]:
-        with _open(self.folder / "jobs.parquet") as file:
-            filled = 0
-            values: NDArray[Any] | None = None
-            for batch in file.iter_batches(ROW_GROUP, columns=[name], use_threads=False):
-                piece = _numbers(name, batch.column(0))
-                if values is None:
-                    values = np.empty(file.metadata.num_rows, piece.dtype)
-                values[filled : filled + len(piece)] = piece
-                filled += len(piece)
-            return np.empty(0) if values is None else values
+        return _column(self.folder / "jobs.parquet", name)
+
+    def performance_column(self, name: str) -> NDArray[Any]:
+        path = self.folder / "performance.parquet"
+        return _column(path, name) if path.is_file() else np.empty(0)
 
     def timeline_batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         with _open(self.folder / "timeline.parquet") as file:
@@ -110,6 +116,9 @@ class FolderTables:
 
     def nodes(self) -> pl.DataFrame:
         return self._rare("nodes.parquet", NODES_SCHEMA)
+
+    def performance(self) -> pl.DataFrame:
+        return self._rare("performance.parquet", PERFORMANCE_SCHEMA)
 
     def _rare(self, name: str, schema: pa.Schema) -> pl.DataFrame:
         """A table that most runs do without."""
@@ -147,6 +156,19 @@ def in_workload_order(table: pa.Table, observed: pa.Table | None = None) -> pl.D
 
 def _open(path: Path) -> pq.ParquetFile:
     return pq.ParquetFile(path, pre_buffer=False)  # buffered ahead, the whole column would stay in memory until the end
+
+
+def _column(path: Path, name: str) -> NDArray[Any]:
+    with _open(path) as file:
+        filled = 0
+        values: NDArray[Any] | None = None
+        for batch in file.iter_batches(ROW_GROUP, columns=[name], use_threads=False):
+            piece = _numbers(name, batch.column(0))
+            if values is None:
+                values = np.empty(file.metadata.num_rows, piece.dtype)
+            values[filled : filled + len(piece)] = piece
+            filled += len(piece)
+        return np.empty(0) if values is None else values
 
 
 def _numbers(name: str, values: pa.Array) -> NDArray[Any]:

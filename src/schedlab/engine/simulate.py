@@ -44,6 +44,7 @@ def simulate(
     progress: Progress | None = None,
     watch: Watch | None = None,
     checkpoint: Checkpoint | None = None,
+    performance: bool = False,
 ) -> Run:
     """Replay `workload` on `cluster` under `policy`: its text (`easy:order=sjf`), or an object that decides.
 
@@ -52,12 +53,12 @@ def simulate(
     `progress` is called a few times a second, and so is `watch`, with the view (to look at, not to decide). If a
     policy or an observer in Python fails, the error says where, and what had been simulated until then is its `run`
     (and in `out`), marked as incomplete. With a `checkpoint` the run can be interrupted at any time: the same call
-    takes it up again.
+    takes it up again. `performance` records what each decision cost, for `Run.performance`.
     """
     choice = chosen(policy, estimate)
     options = Options(choice.estimate_text, overrun, passes, dependencies)
     simulation = Simulated(
-        workload, cluster, choice, options, observers, validate, out, force, progress, watch, checkpoint
+        workload, cluster, choice, options, observers, validate, out, force, progress, watch, checkpoint, performance
     )
     return simulation.run()
 
@@ -78,7 +79,11 @@ class Simulated:
         progress: Progress | None = None,
         watch: Watch | None = None,
         checkpoint: Checkpoint | None = None,
+        performance: bool = False,
     ) -> None:
+        if performance and checkpoint is not None:  # decisions of before are done again, not made again
+            hint = "leave out one of them"
+            raise InputError("performance cannot be recorded in a run with checkpoints", hint=hint)
         self._workload, self._cluster, self._options = workload, cluster, options
         self._checkpoint = checkpoint
         self._observers = Observers((*choice.observers, *observers))
@@ -113,6 +118,8 @@ class Simulated:
             progress=progress if watch is None and checkpoint is None else self._tick,
             watched=watch is not None,
         )
+        if performance:
+            self.core.measure()
         if checkpoint is not None:
             self.core.keep_journal()
         if self._saved is not None:

@@ -1,8 +1,8 @@
 """Runs on disk and in memory: what takes the engine's results, and what reads them again.
 
 A run folder holds jobs.parquet, timeline.parquet, where there is something to tell pieces.parquet, nodes.parquet and
-observed.parquet, and, written last, run.json. Results stream out while the simulation
-goes on: memory does not grow with the number of jobs.
+observed.parquet, if it was asked for performance.parquet, and, written last, run.json. Results stream out while the
+simulation goes on: memory does not grow with the number of jobs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,16 @@ from numpy.typing import NDArray
 from schedlab.analysis.metrics import TAU, summarise
 from schedlab.engine.folder import OutputFolder, explained, holds_run
 from schedlab.engine.parquet import FolderTables, TableFile, as_frame, in_workload_order
-from schedlab.engine.tables import NODES_SCHEMA, PIECES_SCHEMA, TIMELINE_SCHEMA, Batch, JobTables, timeline_table
+from schedlab.engine.tables import (
+    NODES_SCHEMA,
+    PERFORMANCE_SCHEMA,
+    PIECES_SCHEMA,
+    TIMELINE_SCHEMA,
+    Batch,
+    JobTables,
+    performance_table,
+    timeline_table,
+)
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request
@@ -77,6 +86,9 @@ class RunWriter:
 
     def write_nodes(self, batch: Batch) -> None:
         self._write("nodes.parquet", JobTables(self._cluster).nodes_table(batch))
+
+    def write_performance(self, batch: Batch) -> None:
+        self._write("performance.parquet", performance_table(batch))
 
     def write_observed(self, table: pa.Table) -> None:
         """What observers say of each job: `sequence`, and a column for each of their values."""
@@ -133,6 +145,9 @@ class MemoryWriter:
     def write_nodes(self, batch: Batch) -> None:
         self._tables.node_batches.append(batch)
 
+    def write_performance(self, batch: Batch) -> None:
+        self._tables.pass_batches.append(batch)
+
     def write_observed(self, table: pa.Table) -> None:
         self._tables.observed = table
 
@@ -149,11 +164,15 @@ class MemoryTables:
         self.time_batches: list[Batch] = []
         self.piece_batches: list[Batch] = []
         self.node_batches: list[Batch] = []
+        self.pass_batches: list[Batch] = []
         self.observed: pa.Table | None = None
 
     def column(self, name: str) -> NDArray[Any]:
         key = "id" if name == "job" else name
         return np.concatenate([batch[key] for batch in self.job_batches]) if self.job_batches else np.empty(0)
+
+    def performance_column(self, name: str) -> NDArray[Any]:
+        return np.concatenate([batch[name] for batch in self.pass_batches]) if self.pass_batches else np.empty(0)
 
     def timeline_batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         for batch in self.time_batches:
@@ -173,6 +192,10 @@ class MemoryTables:
         made = map(JobTables(self.cluster).nodes_table, self.node_batches)
         return as_frame(pa.concat_tables([NODES_SCHEMA.empty_table(), *made]))
 
+    def performance(self) -> pl.DataFrame:
+        made = map(performance_table, self.pass_batches)
+        return as_frame(pa.concat_tables([PERFORMANCE_SCHEMA.empty_table(), *made]))
+
     def timeline(self) -> pl.DataFrame:
         import polars as pl
 
@@ -189,6 +212,8 @@ class MemoryTables:
                 writer.write_pieces(batch)
             for batch in self.node_batches:
                 writer.write_nodes(batch)
+            for batch in self.pass_batches:
+                writer.write_performance(batch)
             if self.observed is not None:
                 writer.write_observed(self.observed)
             writer.finish(config)
@@ -232,7 +257,22 @@ def run_json(config: dict[str, Any], cluster: Cluster, tables: Tables) -> dict[s
         },
     }
     ordered.update((key, value) for key, value in given.items() if key not in ordered and key != "files")
+    if costs := _costs(tables):
+        ordered["timing"] = ordered.get("timing", {}) | costs
     return ordered
+
+
+def _costs(tables: Tables) -> dict[str, Any]:
+    """What decisions cost, if it was recorded."""
+    costs: dict[str, Any] = {}
+    for name in ("decide_seconds", "pass_seconds"):
+        seconds = tables.performance_column(name)
+        if len(seconds):
+            figures = {"mean": seconds.mean(dtype=np.float64), "p95": np.percentile(seconds, 95), "max": seconds.max()}
+            costs |= {"passes": len(seconds), name: {key: float(value) for key, value in figures.items()}}
+    memory = tables.performance_column("memory_mb")
+    known = memory[~np.isnan(memory)]
+    return costs | ({"peak_memory_mb": float(known.max())} if len(known) else {})
 
 
 def _observed(config: dict[str, Any]) -> dict[str, Any]:

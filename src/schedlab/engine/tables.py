@@ -58,6 +58,18 @@ TIMELINE_SCHEMA = pa.schema(
     ]
 )
 
+# What each decision cost.
+PERFORMANCE_SCHEMA = pa.schema(
+    [
+        pa.field("time", pa.float64(), nullable=False),
+        pa.field("queued", pa.int32(), nullable=False),
+        pa.field("running", pa.int32(), nullable=False),
+        pa.field("decide_seconds", pa.float32(), nullable=False),
+        pa.field("pass_seconds", pa.float32(), nullable=False),
+        pa.field("memory_mb", pa.float32()),
+    ]
+)
+
 # Stretches of the lives of jobs that did not simply run from start to end.
 PIECES_SCHEMA = pa.schema(
     [
@@ -125,8 +137,7 @@ class JobTables:
             case "nodes":
                 return self._nodes(batch)
             case name:
-                values = batch[name]
-                return pa.array(values, field.type, mask=_unknown(values) if field.nullable else None)
+                return _plain(field, batch[name])
 
     def _nodes(self, batch: Batch) -> pa.Array:
         allocated = batch["allocated"]  # where each job's nodes end
@@ -139,7 +150,19 @@ class JobTables:
 
 
 def timeline_table(batch: Batch) -> pa.Table:
-    return pa.Table.from_arrays([pa.array(batch[f.name], f.type) for f in TIMELINE_SCHEMA], schema=TIMELINE_SCHEMA)
+    return _plain_table(batch, TIMELINE_SCHEMA)
+
+
+def performance_table(batch: Batch) -> pa.Table:
+    return _plain_table(batch, PERFORMANCE_SCHEMA)
+
+
+def _plain_table(batch: Batch, schema: pa.Schema) -> pa.Table:
+    return pa.Table.from_arrays([_plain(field, batch[field.name]) for field in schema], schema=schema)
+
+
+def _plain(field: pa.Field, values: NDArray[Any]) -> pa.Array:
+    return pa.array(values, field.type, mask=_unknown(values) if field.nullable else None)
 
 
 def _words(codes: NDArray[np.uint8], words: tuple[str, ...]) -> pa.DictionaryArray:

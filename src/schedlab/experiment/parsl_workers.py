@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import math
 import os
 import signal
@@ -124,7 +125,7 @@ def _executed(task: Task) -> dict[str, Any]:
     from schedlab.experiment.execute import execute
 
     folder = Path(task["folder"])
-    if VERSION != task["schedlab"]:
+    if task["schedlab"] != VERSION:
         hint = "give the workers the environment in which the study was started"
         raise InputError(f"the worker has schedlab {VERSION}, the study {task['schedlab']}", where=_host(), hint=hint)
     if not (folder / "study.toml").is_file():
@@ -160,12 +161,14 @@ def _started(config: Config, on: Path) -> DataFlowKernel:
 
     with _undisturbed():
         try:
-            return DataFlowKernel(config)
+            kernel = DataFlowKernel(config)
         except Exception as error:
             for executor in config.executors:
                 executor.shutdown()
             message = f"Parsl does not start: {type(error).__name__}: {error}"
             raise InputError(message, where=str(on), hint=f"its logs are in {config.run_dir}") from error
+    logging.getLogger("parsl").setLevel(logging.INFO)  # it notes everything, which grows with the days of a study
+    return kernel
 
 
 def _end_blocks(executor: ParslExecutor) -> None:

@@ -69,7 +69,7 @@ def _content(name: str, value: Any) -> Any:
         return value
     if name in ("log", "model", "cluster") and Path(value).is_file():
         return {"sha256": _hash_of(value, _mark(value))}
-    if name in ("policy", "estimate", "observe", "metrics", "reader") and (names_code(value) or "=" in value):
+    if name in ("policy", "estimate", "observe", "metrics", "reader", "model") and (names_code(value) or "=" in value):
         return {"text": value, "code": _code_in(value)}
     return value
 

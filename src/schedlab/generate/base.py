@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol, Self
 
 from schedlab.model.errors import InputError
-from schedlab.model.request import Request
+from schedlab.model.request import SINGLE_CORE, Request
 from schedlab.model.version import VERSION
 from schedlab.model.workload import JobBatch, Workload
 
@@ -51,6 +51,21 @@ class Model(Protocol):
     def from_dict(cls, data: dict[str, Any], where: str) -> Self:
         """From what `to_dict` gave; mistakes are errors that name `where`, the key and the value."""
         ...
+
+
+class OwnModel:
+    """To derive a model of your own from: single cores, no names, an unknown machine. It needs `batches`."""
+
+    kind = "own"
+    processors = 0
+
+    @property
+    def requests(self) -> list[Request]:
+        return [SINGLE_CORE]
+
+    @property
+    def labels(self) -> dict[str, list[str]]:
+        return {}
 
 
 def generate(

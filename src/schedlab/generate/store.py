@@ -12,7 +12,8 @@ from typing import Any
 from schedlab.files.whole_file import whole_file
 from schedlab.generate.base import Model
 from schedlab.model.errors import InputError
-from schedlab.model.plugin_text import parse_reference
+from schedlab.model.plugin_text import names_code, parse_reference
+from schedlab.model.plugins import load
 from schedlab.model.suggest import did_you_mean
 from schedlab.model.workload import Workload
 
@@ -58,8 +59,12 @@ def write_model(path: str | os.PathLike[str], model: Model) -> None:
 
 
 def read_model(source: str | os.PathLike[str]) -> Model:
-    """A model file, a pool of applications (TOML, or an ELiSE heatmap), or words: `lublin(processors=256)`."""
+    """A model file, a pool of applications (TOML, or an ELiSE heatmap), words (`lublin(processors=256)`), or
+    a class of your own (`mine.py:Model`)."""
     text = os.fspath(source)
+    if names_code(text):
+        own: Model = load("model", text).make()
+        return own
     name = text.partition("(")[0].strip()
     if name in KINDS and not Path(text).exists():
         return _from_words(name, text)

@@ -1,4 +1,4 @@
-"""Plug-ins: policies, orders, placements, estimators, observers, metrics and readers that somebody else wrote.
+"""Plug-ins: policies, orders, placements, estimators, observers, metrics, models and readers that somebody else wrote.
 
 mine.py:Cap(watts=4000)     a class or function of a file, with arguments
 package.module:Cap          of a module that can be imported
@@ -52,6 +52,7 @@ _TABLE = (
     Kind("estimator", "schedlab.estimators", "a class with a method estimate(job)", methods=("estimate",)),
     Kind("observer", "schedlab.observers", f"a class with any of the methods {', '.join(HOOKS)}", methods=HOOKS),
     Kind("metric", "schedlab.metrics", "a function of (run) that gives a number, or numbers by name", parameters=(1,)),
+    Kind("model", "schedlab.models", "a class with a method batches(seed, *, jobs, span)", methods=("batches",)),
     Kind("reader", "schedlab.readers", "a function of (path) that gives a Workload", parameters=(1,)),
 )
 KINDS = {kind.name: kind for kind in _TABLE}

@@ -31,6 +31,10 @@ class Tables(Protocol):
         """Columns of the timeline, piece by piece in order of time."""
         ...
 
+    def performance_column(self, name: str) -> NDArray[Any]:
+        """One column of the performance, in order of time; empty if it was not recorded."""
+        ...
+
     def jobs(self) -> pl.DataFrame: ...
 
     def timeline(self) -> pl.DataFrame: ...
@@ -38,6 +42,8 @@ class Tables(Protocol):
     def pieces(self) -> pl.DataFrame: ...
 
     def nodes(self) -> pl.DataFrame: ...
+
+    def performance(self) -> pl.DataFrame: ...
 
     def save(self, config: dict[str, Any], path: Path, force: bool) -> None: ...
 
@@ -101,6 +107,11 @@ class Run:
     def nodes(self) -> pl.DataFrame:
         """When nodes failed, slept, came back; empty where all were there all the time."""
         return self.tables.nodes()
+
+    @cached_property
+    def performance(self) -> pl.DataFrame:
+        """What each decision cost: seconds, and the memory of the process; empty if it was not recorded."""
+        return self.tables.performance()
 
     @property
     def incomplete(self) -> str:

@@ -20,10 +20,12 @@ from schedlab.plot.gantt import plot_gantt
 from schedlab.plot.gantt_colours import colouring
 from schedlab.plot.measures import labels_of
 from schedlab.plot.over_time import plot_queue, plot_utilisation
+from schedlab.plot.performance import plot_performance
 from schedlab.plot.style import Width, figure_headline, legend, panels, save
-from schedlab.plot.times import span_of
+from schedlab.plot.times import Clock, Span, span_of
 
 if TYPE_CHECKING:
+    import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -102,6 +104,32 @@ def _baseline(runs: Sequence[Run], path: str | Path | None, **options: Any) -> F
     return plot_baseline(runs[0], phases, path, **options)
 
 
+def _performance(
+    runs: Sequence[Run],
+    path: str | Path | None,
+    *,
+    span: Span | None = None,
+    labels: Sequence[str] | None = None,
+    **options: Any,
+) -> Figure:
+    names = labels_of(runs, labels)
+    if len(set(names)) < len(names):
+        raise InputError("two runs have the same label", hint="give each run a label of its own")
+    tables = dict(zip(names, (_measured(run, span) for run in runs), strict=True))
+    if len(runs) == 1:
+        options.setdefault("title", names[0])
+    return plot_performance(tables, path, origin=Clock.of(runs, span or span_of(runs)).origin, **options)
+
+
+def _measured(run: Run, span: Span | None) -> pl.DataFrame:
+    """What decisions cost, in that time."""
+    table = run.performance
+    if not len(table):
+        hint = "schedlab run --performance records it"
+        raise InputError("has no record of what decisions cost", where=str(run.path or run), hint=hint)
+    return table if span is None else table.filter((table["time"] >= span[0]) & (table["time"] < span[1]))
+
+
 _OVER_TIME, _OF_JOBS = ("span", "labels"), ("metric", "span", "labels")
 _KINDS = (
     Kind("gantt", "who had which nodes, over time", _gantt, ("colour", *_OVER_TIME)),
@@ -113,6 +141,7 @@ _KINDS = (
     Kind("ecdf", "the share of jobs at or below each value of a metric", plot_ecdf, _OF_JOBS),
     Kind("classes", "a metric by size and run time of the jobs", plot_classes, (*_OF_JOBS, "statistic")),
     Kind("comparison", "waits, queue and machine of several runs in one picture", plot_comparison, ("labels",)),
+    Kind("performance", "how long decisions took, over time and by the queue, and memory", _performance, _OVER_TIME),
     Kind("baseline", "machine and waits over the phases of an experiment", _baseline),
 )
 KINDS = {kind.name: kind for kind in _KINDS}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLUMNS = ("time", "queued", "decide_seconds")
-_SHORTEST = 1e-7  # seconds: what no clock can tell from 0
+_SHORTEST = 1e-8  # seconds: what no clock can tell from 0
 _STEPS = {"column": 60, "page": 100}
 
 
@@ -107,8 +107,11 @@ def _draw(axes: Axes, places: Floats, found: Floats, style: dict[str, Any], band
 def _finish(over_time: Axes, by_queue: Axes, memory: Axes | None, clock: Clock, span: Span, longest: int) -> None:
     from matplotlib.ticker import EngFormatter, LogLocator
 
+    shown = np.concatenate([axes.dataLim.intervaly for axes in (over_time, by_queue)])
+    decades = 10 ** np.floor(np.log10(shown.min())), 10 ** np.ceil(np.log10(shown.max()))
     for axes in (over_time, by_queue):
         axes.set_yscale("log")
+        axes.set_ylim(decades[0], max(decades[1], 10 * decades[0]))
         axes.yaxis.set_major_locator(LogLocator(numticks=6))
         axes.yaxis.set_major_formatter(EngFormatter("s"))
         axes.minorticks_off()

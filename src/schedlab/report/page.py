@@ -30,7 +30,7 @@ h1 { font-size: 1.5rem; margin-bottom: .2rem; } h2 { font-size: 1.15rem; margin:
 h3 { font-size: 1rem; margin: 1.2rem 0 .3rem; }
 p { margin: .4rem 0; } ul { margin: .3rem 0; padding-left: 1.2rem; }
 p.about, td.note, figcaption, th small { color: var(--grey); } p.about, figcaption { font-size: .9rem; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+table { border-collapse: collapse; margin: .3rem 0; font-variant-numeric: tabular-nums; }
 th, td { text-align: right; padding: .15rem .9rem .15rem 0; white-space: nowrap; vertical-align: top; }
 th:first-child, td:first-child, td.note, td.text, th.text { text-align: left; }
 td.text { white-space: normal; overflow-wrap: anywhere; }

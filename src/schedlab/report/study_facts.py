@@ -1,0 +1,191 @@
+"""What a study was made of and how to make it again: parameters, failures, environment, file, commands, hashes."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from schedlab.experiment.parameters import PARAMETERS
+from schedlab.experiment.plan import PlannedRun, identity
+from schedlab.experiment.results import Results
+from schedlab.experiment.study import Study
+from schedlab.model.errors import InputError
+from schedlab.model.units import format_duration
+from schedlab.model.version import VERSION
+from schedlab.report.findings import Findings
+from schedlab.report.page import facts
+
+MOST_FAILURES = 100
+MOST_LOOKED_AT = 20  # runs whose environment is read
+_FILES = ("log", "model", "cluster")
+
+
+def parameters(found: Findings) -> str:
+    """What varied, then what did not."""
+    study = found.results.study
+    names = list(dict.fromkeys(name for run in found.results.planned for name in run.point))
+    varied = [name for name in names if name in found.results.varied]
+    rows = [_parameter(found, name, "varied") for name in varied]
+    rows += [_parameter(found, name, "fixed") for name in names if name not in varied]
+    asked = {
+        "repetitions": "how often each point is run",
+        "seed": "from which all random numbers come",
+        "baseline": "what the others are compared with",
+        "phase": "whose jobs count",
+        "trim": "shares of jobs left out at both ends",
+        "keep": "what is kept of each run",
+    }
+    for name, meaning in asked.items():
+        if (value := study.get(name)) not in (None, {}, ""):
+            shown = ", ".join(f"{key} = {one}" for key, one in value.items()) if isinstance(value, dict) else str(value)
+            rows.append(_line(name, "study", shown, meaning))
+    head = '<tr><th>parameter</th><th class="text"></th><th class="text">values</th><th class="text">meaning</th></tr>'
+    return f"<table><thead>{head}</thead><tbody>\n" + "\n".join(rows) + "\n</tbody></table>"
+
+
+def failures(results: Results) -> str:
+    """The runs that failed, each with its error; empty if none did."""
+    rows = []
+    for run, error, trace in results.status.failures[:MOST_FAILURES]:
+        story = f"<details><summary>traceback</summary><pre>{escape(trace.strip())}</pre></details>" if trace else ""
+        where = f"{results.group_of(run.point)}, repetition {run.repetition}"
+        rows.append(f'<tr><td>{escape(where)}</td><td class="text">{escape(error)}{story}</td></tr>')
+    more = len(results.status.failures) - MOST_FAILURES
+    rest = (
+        f'<p class="about">and {more:,} more: schedlab experiment status --json lists them all</p>' if more > 0 else ""
+    )
+    return f"<table><tbody>\n{chr(10).join(rows)}\n</tbody></table>{rest}" if rows else ""
+
+
+def environment(results: Results) -> str:
+    rows = [("schedlab", ", ".join(dict.fromkeys(result["schedlab"] for result in results.results)))]
+    rows += _where_run(results)
+    rows.append(("report written with", f"schedlab {VERSION}, Python {platform.python_version()}, {_processor()}"))
+    if results.results:
+        memory = max(result["memory_mb"] for result in results.results)
+        rows.append(("largest memory of a worker", f"{memory:,.0f} MB"))
+    return facts(rows) + _seconds(results)
+
+
+def study_file(results: Results) -> str:
+    path = results.folder / "study.toml"
+    return f"<pre>{escape(path.read_text())}</pre>" if path.is_file() else "<p>The study file is not in its folder.</p>"
+
+
+def again(results: Results) -> str:
+    folder = results.folder.name
+    versions = " or ".join(dict.fromkeys(result["schedlab"] for result in results.results)) or VERSION
+    commands = (
+        f"schedlab experiment run {folder}.toml --out {folder}   # all of it, in a new folder",
+        f"schedlab experiment verify {folder}                    # compares every file with its hash",
+        f"schedlab experiment report {folder} --out report.html  # this page",
+    )
+    said = (
+        f"With schedlab {versions}, the study file above as {folder}.toml, and the files it names where it names them. "
+        "The same version, files and seed give the same numbers on every machine."
+    )
+    return f"<p>{escape(said)}</p><pre>{escape(chr(10).join(commands))}</pre>"
+
+
+def hashes(results: Results) -> str:
+    """Of the files that the study reads, and of its runs together."""
+    rows = []
+    for (name, value), run in _files(results).items():
+        with Path(value).open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        changed = "" if _as_it_ran(results, run) else " (this file, or schedlab, may not be as it was when it was run)"
+        rows.append((f"{name} {Path(value).name}", f"sha256 {digest}{changed}"))
+    together = hashlib.sha256("\n".join(sorted(run.identity for run in results.planned)).encode()).hexdigest()
+    rows.append(
+        (f"{len(results.planned):,} planned runs", f"sha256 of their identities, sorted, a line each: {together}")
+    )
+    return facts(rows)
+
+
+def _parameter(found: Findings, name: str, kind: str) -> str:
+    shown = ", ".join(str(value) for value in found.parameter(name))
+    return _line(name, kind, shown, PARAMETERS[name].meaning if name in PARAMETERS else "")
+
+
+def _line(name: str, kind: str, values: str, meaning: str) -> str:
+    return (
+        f'<tr><td>{escape(name)}</td><td class="note">{kind}</td><td class="text">{escape(values)}</td>'
+        f'<td class="text about">{escape(meaning)}</td></tr>'
+    )
+
+
+def _where_run(results: Results) -> list[tuple[str, str]]:
+    """As the runs themselves have noted; those of which only the summary is kept have not."""
+    step = max(1, len(results.results) // MOST_LOOKED_AT)
+    found: dict[str, None] = {}
+    for result in results.results[::step]:
+        if result["files"]:
+            try:
+                noted = results.run(result["identity"]).config.get("environment", {})
+            except InputError:  # somebody removed its tables
+                continue
+            found[", ".join(_called(name, str(value)) for name, value in noted.items())] = None
+    return [("runs made with", "; ".join(found))] if found else []
+
+
+def _called(name: str, value: str) -> str:
+    return value if name == "machine" else f"{'Python' if name == 'python' else name} {value}"
+
+
+def _processor() -> str:
+    """Linux knows its name; other systems only the kind."""
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text(errors="replace").splitlines() if path.is_file() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    kind = f"{platform.system()} {platform.machine()}"
+    return f"{kind}, {names[0]} ({len(names)} cores)" if names else kind
+
+
+def _seconds(results: Results) -> str:
+    """How long runs took, and what of it was the workload and the engine."""
+    names = {"workload": "making or reading the jobs", "engine": "simulating", "all": "all, with metrics and files"}
+    rows = []
+    for key, meaning in names.items():
+        seconds = [float(result["seconds"][key]) for result in results.results]
+        if seconds:
+            mean, total = sum(seconds) / len(seconds), _total(sum(seconds))
+            rows.append(f"<tr><td>{meaning}</td><td>{mean:.3f}</td><td>{max(seconds):.3f}</td><td>{total}</td></tr>")
+    heads = "<tr><th>seconds a run</th><th>mean</th><th>longest</th><th>all runs</th></tr>"
+    return f"<table><thead>{heads}</thead><tbody>\n{chr(10).join(rows)}\n</tbody></table>" if rows else ""
+
+
+def _total(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 100 else format_duration(round(seconds))
+
+
+def _files(results: Results) -> dict[tuple[str, str], PlannedRun]:
+    """Each file that is an input and still lies there, with the first run that reads it."""
+    found: dict[tuple[str, str], PlannedRun] = {}
+    for run in results.planned:
+        for name in _FILES:
+            value: Any = run.point.get(name)
+            if isinstance(value, str) and (name, value) not in found and Path(value).is_file():
+                found[name, value] = run
+    return found
+
+
+def _as_it_ran(results: Results, run: PlannedRun) -> bool:
+    """The identity of a run has the content of its files in it."""
+    asked = results.study
+    same: Any = {name: asked.get(name) for name in ("phase", "trim", "keep")}
+    study = Study(results.name, {}, metrics=tuple(asked.get("metrics", ())), **same)
+    return identity(run.point, run.seed, study) == run.identity
+
+
+def sections(found: Findings) -> Iterator[tuple[str, str]]:
+    """Titles and contents, in the order of the page."""
+    yield "Parameters", parameters(found)
+    yield "Failed runs", failures(found.results)
+    yield "Environment", environment(found.results)
+    yield "Study file", study_file(found.results)
+    yield "Run it again", again(found.results)
+    yield "Hashes", hashes(found.results)

@@ -1,0 +1,121 @@
+"""The figures of a study: bars, a map of two parameters, how the waits are spread, and who waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from schedlab.analysis.verdict import metric_name
+from schedlab.experiment.results import Context
+from schedlab.plot.bars import plot_bars
+from schedlab.plot.classes import plot_classes
+from schedlab.plot.distributions import plot_box, plot_ecdf
+from schedlab.plot.heatmap import plot_heatmap
+from schedlab.plot.style import figure_of
+from schedlab.report.findings import Findings
+from schedlab.report.page import embedded
+from schedlab.report.study_jobs import pooled
+
+if TYPE_CHECKING:
+    from schedlab.model.run import Run
+
+MOST_CELLS = 600
+
+
+def figures(found: Findings) -> str:
+    return "\n".join([*_bars(found), *_map(found), *_of_jobs(found)]) if found.contexts else ""
+
+
+def _bars(found: Findings) -> Iterator[str]:
+    import polars as pl
+    from matplotlib.ticker import MaxNLocator
+
+    drawn = found.drawn
+    if drawn.note:
+        yield f'<p class="about">Shown: {escape(drawn.note)}.</p>'
+    yield '<div class="pairs">'
+    schema = {"label": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+    for metric in found.metrics:
+        scale = found.scales[metric]
+        rows = []
+        for group, label in drawn.labels.items():
+            row = found.merged[group, metric]
+            numbers = (None if row[key] is None else row[key] / scale.size for key in ("mean", "low", "high"))
+            rows.append((label, *numbers))
+        name = metric_name(metric)
+        axes = plot_bars(pl.DataFrame(rows, schema, orient="row"), label=name, unit=scale.unit, width="column")
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+        yield embedded(figure_of(axes), name=f"{name} of each group")
+    yield "</div>"
+
+
+def _map(found: Findings) -> Iterator[str]:
+    """The first metric over two of the parameters; the others as they are in the best group."""
+    import polars as pl
+
+    varied = [name for name in found.results.varied if len({point.get(name) for point in found.points.values()}) > 1]
+    if len(varied) < 2:
+        return
+    down, across = sorted(varied, key=lambda name: (_is_number(found, name), len(found.parameter(name))))[-2:]
+    rest = [name for name in varied if name not in (across, down)]
+    best = found.points[found.ranked(found.shown)[0]]
+    rows = [
+        (point.get(across), point.get(down), found.mean(group, found.first))
+        for group, point in found.points.items()
+        if all(point.get(name) == best.get(name) for name in rest)
+    ]
+    if None in {value for row in rows for value in row[:2]} or not 4 <= len(rows) <= MOST_CELLS:
+        return
+    name, scale = metric_name(found.first), found.scales[found.first]
+    axes_of = [_axis([row[at] for row in rows]) for at in (0, 1)]
+    means = [None if mean is None else mean / scale.size for *_, mean in rows]
+    table = pl.DataFrame({across: axes_of[0], down: axes_of[1], name: means})
+    axes = plot_heatmap(table, x=across, y=down, value=name, unit=scale.unit)
+    fixed = ", ".join(f"{name} {best.get(name)}" for name in rest)
+    yield embedded(figure_of(axes), f"{name} by {down} and {across}" + (f", at {fixed}" if fixed else ""))
+
+
+def _of_jobs(found: Findings) -> Iterator[str]:
+    """What the tables of jobs tell, where the study keeps them."""
+    context, drawn = found.shown, found.drawn_here
+    labels = list(drawn.labels.values())
+    pools = {group: pooled(found.results, group) for group in drawn.labels}
+    runs = [pool.run for pool in pools.values() if pool is not None]
+    if len(runs) < len(labels):
+        if found.results.study.get("keep") == "tables":
+            yield '<p class="about">Figures of jobs are left out: tables of some runs are missing.</p>'
+        else:
+            yield '<p class="about">The study keeps summaries only, so there are no figures of jobs.</p>'
+        return
+    used = next(pool.note for pool in pools.values() if pool is not None)
+    where = f" at {context.name}" if context.name else ""
+    settings = f" at {found.where}" if context.name else ""
+    chosen_groups = f" Shown are {drawn.note}." if drawn.note else ""
+    yield f'<p class="about">Jobs{escape(settings)}: {used}{escape(chosen_groups)}</p>'
+    yield embedded(figure_of(plot_ecdf(runs, labels=labels)), "The share of jobs that waited at most so long")
+    yield embedded(
+        figure_of(plot_box(runs, labels=labels)),
+        "Waits: quartiles and median, whiskers from 5 % to 95 % of the jobs, a diamond at the mean",
+    )
+    chosen = _two(found, context, dict(zip(drawn.labels, runs, strict=True)))
+    figure = plot_classes(list(chosen.values()), labels=list(chosen))
+    yield embedded(figure, f"Who waits{where}: the mean wait by size and run time of the jobs")
+
+
+def _two(found: Findings, context: Context, runs: dict[str, Run]) -> dict[str, Run]:
+    """The baseline and the best of the others, or the best and the second."""
+    first = [context.baseline] if context.baseline else []
+    ranked = [group for group in found.ranked(context) if group != context.baseline]
+    chosen = [*first, *ranked][:2]
+    return {context.labels[group]: runs[group] for group in chosen}
+
+
+def _axis(values: list[Any]) -> list[Any]:
+    """Numbers as numbers, which come in their order; else words."""
+    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+    return [float(value) for value in values] if numbers else [str(value) for value in values]
+
+
+def _is_number(found: Findings, name: str) -> bool:
+    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in found.parameter(name))
