@@ -21,6 +21,7 @@ from benchmarks import (
     reading,
     sacct,
     scaling,
+    study,
     watch,
 )
 from benchmarks.report import Line, show
@@ -39,6 +40,7 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Line]]] = {
     "reading": reading.lines,
     "sacct": sacct.lines,
     "generating": generating.lines,
+    "study": study.lines,
 }
 
 
