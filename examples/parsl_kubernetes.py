@@ -1,10 +1,10 @@
 """A study on Kubernetes through Parsl: schedlab experiment run /studies/study.toml --on parsl_kubernetes.py
 
-Start it in a pod of the cluster, with the volume mounted. Needs `pip install kubernetes`. Change what stands in capitals.
+Start it in a pod of the cluster, with the volume mounted. It needs `pip install kubernetes`.
+Change what stands in capitals.
 """
 
 import os
-from pathlib import Path
 
 from parsl.addresses import address_by_hostname
 from parsl.config import Config
@@ -36,7 +36,7 @@ def config() -> Config:
             # What the pods write belongs to who started the study.
             user_id=str(os.getuid()),
             group_id=str(os.getgid()),
-            worker_init=f"cd {Path(MOUNTED_AT)}",
+            worker_init=f"cd {MOUNTED_AT}",
             init_blocks=1,
             max_blocks=PODS,
         ),

@@ -16,8 +16,8 @@ def config() -> Config:
         address="127.0.0.1",
         loopback_address="127.0.0.1",
         max_workers_per_node=1,
-        heartbeat_period=5,
-        heartbeat_threshold=30,  # seconds after which a worker is believed lost
+        heartbeat_period=1,  # seconds between two looks at the workers
+        heartbeat_threshold=30,  # seconds of silence after which they are believed lost
         provider=LocalProvider(init_blocks=WORKERS, min_blocks=WORKERS, max_blocks=WORKERS),
     )
     return Config(executors=[executor], strategy_period=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from tests.oracle.jobs import Job, Policy, Result, sort_key
 from tests.oracle.machine import Claim, Node, Room, capacity, nodes_of, place, rooms
@@ -51,6 +51,9 @@ class Options:
 class Simulation:
     def __init__(self, jobs: list[Job], cluster: Cluster, policy: Policy, options: Options) -> None:
         self.jobs, self.cluster, self.policy, self.options = jobs, cluster, policy, options
+        if cluster.pool:  # its node does not matter, and so do not bounds for nodes
+            for job in jobs:
+                job.request = replace(job.request, per_node_min=0, per_node_max=0, exclusive=False)
         self.nodes = nodes_of(cluster)
         self.default_partition = next((p.name for p in cluster.partitions if p.default), None)
         self.now = 0.0

@@ -155,6 +155,17 @@ def test_own_metrics_and_tables(study: Path) -> None:
     assert len(rows) == 4
 
 
+def test_the_query_of_the_guide(study: Path) -> None:
+    """DuckDB over the run folders gives what the study's own table has."""
+    duckdb = pytest.importorskip("duckdb")
+    schedlab("experiment", "run", study, cwd=study.parent)
+    text = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text()
+    query = text.split("```sql")[1].split("```")[0].replace("'study/runs", f"'{study.with_suffix('')}/runs")
+    waits = dict(duckdb.sql(query).fetchall())
+    for result in results(study.with_suffix("")):
+        assert waits[result["identity"]] == pytest.approx(result["summary"]["wait"]["mean"])
+
+
 def started(study: Path) -> tuple[subprocess.Popen[str], Path]:
     """A study that takes some seconds, with its workers at work."""
     study.write_text(STUDY.replace("jobs = 300", "jobs = 20000").replace("repetitions = 2", "repetitions = 10"))

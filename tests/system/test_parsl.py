@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import signal
@@ -25,7 +26,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 SCHEDLAB = [sys.executable, "-c", "from schedlab.cli.main import main; main()"]
 
 needs_parsl = pytest.mark.skipif(
-    subprocess.run([sys.executable, "-c", "import parsl"], capture_output=True, check=False).returncode != 0,
+    importlib.util.find_spec("parsl") is None,
     reason="needs Parsl: pip install 'schedlab[parallel]'",
 )
 

@@ -70,7 +70,7 @@ def known(values: Any) -> NDArray[np.float64]:
 
 
 def _around(centre: float, error: float, freedom: float, level: float, method: Method) -> Interval:
-    from scipy.special import stdtrit  # type: ignore[import-untyped]
+    from scipy.special import stdtrit
 
     reach = float(stdtrit(freedom, (1 + level) / 2)) * error
     return Interval(centre, centre - reach, centre + reach, level, method)

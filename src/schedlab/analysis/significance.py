@@ -44,7 +44,7 @@ def wilcoxon(one: NDArray[Any], other: NDArray[Any]) -> RankTest | None:
     difference = difference[difference != 0]
     if not len(difference):
         return RankTest("wilcoxon", 0.0, 1.0, 0.0)
-    from scipy.stats import rankdata  # type: ignore[import-untyped]
+    from scipy.stats import rankdata
     from scipy.stats import wilcoxon as signed_rank
 
     ranks = rankdata(np.abs(difference))

@@ -184,7 +184,12 @@ def _results(folder: Path) -> Results:
 def _workers(count: int | None, on: Path | None) -> Any:
     from functools import partial
 
+    from schedlab.model.errors import InputError
+
     if on is not None:
+        if count is not None:
+            hint = "the Parsl file says how many workers there are"
+            raise InputError("--workers and --on do not go together", hint=hint)
         from schedlab.experiment.parsl_workers import ParslWorkers
 
         return partial(ParslWorkers, on)

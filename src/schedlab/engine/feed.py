@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,7 @@ class Feed:
 
     def batches(self) -> Iterator[dict[str, Any]]:
         for batch in self._workload.batches():
-            for request in self._workload.requests[self._known :]:
+            for request in requests_on(self._cluster, self._workload.requests[self._known :]):
                 self._add(request)
             if batch.names is not None:
                 self._names.update(zip(batch.id.tolist(), batch.names, strict=True))
@@ -93,12 +93,11 @@ class Feed:
         names, groups, reason = self._cluster.resource_names, *self._eligible(request)
         self._known += 1
         assert self._simulation is not None
-        anywhere = self._cluster.pool  # nodes do not matter
         self._simulation.add_request(
             chunk=[request.chunk.get(name, 0) for name in names],
-            per_node_min=0 if anywhere else request.per_node_min,
-            per_node_max=0 if anywhere else request.per_node_max,
-            exclusive=request.exclusive and not anywhere,
+            per_node_min=request.per_node_min,
+            per_node_max=request.per_node_max,
+            exclusive=request.exclusive,
             groups=groups,
             reason=REASONS.index(reason),
         )
@@ -119,6 +118,11 @@ class Feed:
             inside = {group.name for group in cluster.groups}
         groups = [group.name in inside and request.features <= group.features for group in cluster.groups]
         return groups, "" if any(groups) else "no node has the features"
+
+
+def requests_on(cluster: Cluster, requests: Sequence[Request]) -> list[Request]:
+    """What is asked of this cluster."""
+    return [request.anywhere() for request in requests] if cluster.pool else list(requests)
 
 
 class BatchJobs:

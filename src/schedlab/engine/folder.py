@@ -13,7 +13,9 @@ from types import TracebackType
 
 from schedlab.model.errors import InputError
 
-RUN_FILES = frozenset({"run.json", "jobs.parquet", "timeline.parquet", "performance.parquet"})
+RUN_FILES = frozenset(
+    {"run.json", *(f"{table}.parquet" for table in ("jobs", "timeline", "pieces", "nodes", "observed", "performance"))}
+)
 
 _REMEDIES = {
     errno.ENOSPC: "free some space, or write to another disk",

@@ -14,7 +14,7 @@ from schedlab.engine.build import Chosen, chosen, native_policy, new_simulation
 from schedlab.engine.checkpoint import Checkpoint
 from schedlab.engine.decider import Decider
 from schedlab.engine.failure import explained_failure
-from schedlab.engine.feed import Feed
+from schedlab.engine.feed import Feed, requests_on
 from schedlab.engine.observer import Observers
 from schedlab.engine.options import Dependencies, Options, Overrun, Passes
 from schedlab.engine.store import MemoryWriter, RunWriter
@@ -214,7 +214,7 @@ class Simulated:
                 "policy": self._choice.name,
                 "options": asdict(self._options),
                 "workload": _described(self._workload),
-                "requests": list(self._workload.requests),
+                "requests": requests_on(self._cluster, self._workload.requests),
                 "timing": {"engine": seconds},
                 "observed": observed,
                 **more,

@@ -23,7 +23,7 @@ def read_configuration(on: Path, own_files: Path) -> Config:
     try:
         from parsl.config import Config
     except ModuleNotFoundError as error:
-        if error.name != "parsl":
+        if (error.name or "").partition(".")[0] != "parsl":
             raise
         raise InputError("Parsl is not installed", where=str(on), hint="pip install 'schedlab[parallel]'") from None
     if not on.is_file() or on.suffix != ".py":

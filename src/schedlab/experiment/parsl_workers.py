@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schedlab.experiment.answer import answer
+from schedlab.experiment.coordinator import StoppedError
 from schedlab.experiment.inputs import Inputs
 from schedlab.experiment.parsl_config import read_configuration
 from schedlab.experiment.plan import PlannedRun
 from schedlab.experiment.pool import Outcome
-from schedlab.model.errors import InputError, SchedlabError
+from schedlab.model.errors import InputError
 from schedlab.model.version import VERSION
 
 if TYPE_CHECKING:
@@ -39,10 +40,6 @@ UNKNOWN_WORKERS = 32  # of a node, where the configuration does not say
 MOST_RUNS = 10_000  # given out at a time
 
 
-class ParslError(SchedlabError):
-    """Parsl, or what it started, has failed, and with it the study; nothing done is lost."""
-
-
 class ParslWorkers:
     """Runs are tasks of Parsl, which write their results into the study's folder themselves."""
 
@@ -50,7 +47,7 @@ class ParslWorkers:
         folder = folder.resolve()
         config = read_configuration(on, folder / "parsl")
         self._common = {"asked": asked, "folder": str(folder), "start": str(Path.cwd()), "schedlab": VERSION}
-        self._most = min(sum(_room(executor) for executor in config.executors), MOST_RUNS)
+        self._most = min(sum(room(executor) for executor in config.executors), MOST_RUNS)
         self._runs: dict[Future[dict[str, Any]], PlannedRun] = {}
         # Parsl starts its programs by their names.
         os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
@@ -87,7 +84,7 @@ class ParslWorkers:
                 self._kernel.cleanup()
                 left = [one for one in self._kernel.executors.values() if getattr(one, "bad_state_is_set", False)]
             for executor in left:
-                _end_blocks(executor)
+                _end(executor)
 
     def _outcome(self, future: Future[dict[str, Any]]) -> Outcome:
         from parsl.executors.errors import ExecutorError
@@ -109,9 +106,9 @@ class ParslWorkers:
         processes = {one: getattr(one, "interchange_proc", None) for one in self._kernel.executors.values()}
         return [one for one, process in processes.items() if process is not None and process.poll() is not None]
 
-    def _broken(self, message: str) -> ParslError:
+    def _broken(self, message: str) -> StoppedError:
         hint = f"its logs are in {self._kernel.run_dir}; the same command goes on where it stopped"
-        return ParslError(f"Parsl cannot go on: {message.strip()}\n  hint: {hint}")
+        return StoppedError(f"Parsl cannot go on: {message.strip()}\n  hint: {hint}")
 
 
 def run_task(task: Task) -> dict[str, Any]:
@@ -146,7 +143,7 @@ def _host() -> str:
     return socket.gethostname()
 
 
-def _room(executor: ParslExecutor) -> int:
+def room(executor: ParslExecutor) -> int:
     """How many runs the executor can use at a time."""
     provider = getattr(executor, "provider", None)
     blocks = getattr(provider, "max_blocks", 1) * getattr(provider, "nodes_per_block", 1)
@@ -171,9 +168,12 @@ def _started(config: Config, on: Path) -> DataFlowKernel:
     return kernel
 
 
-def _end_blocks(executor: ParslExecutor) -> None:
+def _end(executor: ParslExecutor) -> None:
+    """Its workers, and the process in between."""
     from parsl.executors.status_handling import BlockProviderExecutor
 
+    if (process := getattr(executor, "interchange_proc", None)) is not None:
+        process.terminate()
     if isinstance(executor, BlockProviderExecutor):
         # That of the base class asks only the batch system, not the workers, who may not answer any more.
         BlockProviderExecutor.scale_in(executor, len(executor.status_facade))

@@ -166,7 +166,7 @@ def _called(names: Sequence[str], point: Point) -> str:
 
 
 def _shown(name: str, value: Any) -> str:
-    """`easy` speaks for itself, a number does not."""
+    """`easy` and a file speak for themselves, a number does not."""
     if name in ("log", "model", "cluster"):
         return Path(str(value)).name
-    return str(value) if isinstance(value, str) else f"{name} {value}"
+    return str(value) if name == "policy" else f"{name} {value}"

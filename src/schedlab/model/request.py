@@ -25,6 +25,10 @@ class Request:
         chunk = {name: amount for name, amount in self.chunk.items() if name in ("cores", "gpus")}
         return replace(self, chunk=chunk, features=frozenset(), partition=None)
 
+    def anywhere(self) -> Request:
+        """On a machine whose nodes do not matter: without bounds per node, without whole nodes."""
+        return replace(self, per_node_min=0, per_node_max=0, exclusive=False)
+
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready form that leaves out what is at its default."""
         found: dict[str, Any] = {"chunk": dict(self.chunk)}

@@ -67,8 +67,14 @@ class Findings:
 
     @cached_property
     def winners(self) -> dict[str, set[str]]:
-        """For each metric the groups that are best in their context."""
-        return {metric: {group for one in self.contexts for group in self.best(one, metric)} for metric in self.metrics}
+        """For each metric the groups that are best in their context; none where most of them are."""
+        found: dict[str, set[str]] = {metric: set() for metric in self.metrics}
+        for context in self.contexts:
+            for metric, winners in found.items():
+                groups = self.best(context, metric)
+                if 2 * len(groups) <= len(context.labels):
+                    winners |= set(groups)
+        return found
 
     @cached_property
     def runs(self) -> Counter[str]:

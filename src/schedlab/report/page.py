@@ -42,8 +42,9 @@ pre { background: var(--faint); padding: .8rem 1rem; border-radius: .3rem; overf
 code { font-size: .9em; overflow-wrap: anywhere; } summary { cursor: pointer; color: var(--grey); margin: .3rem 0; }
 figure { margin: .8rem 0; padding: .4rem; background: #fff; border-radius: .3rem; break-inside: avoid; }
 figure svg, figure img { width: 100%; height: auto; display: block; } figcaption { color: #5f6368; padding: 0 .4rem; }
-@media print { body { margin: 0; max-width: none; font-size: 11px; } h2, h3 { break-after: avoid; }
-  tr { break-inside: avoid; } thead { display: table-header-group; } pre { white-space: pre-wrap; } }
+@media print { html { font-size: 11px; } body { margin: 0; max-width: none; font-size: 1rem; }
+  h2, h3 { break-after: avoid; } tr { break-inside: avoid; } thead { display: table-header-group; }
+  pre { white-space: pre-wrap; } }
 """
 
 

@@ -12,7 +12,7 @@ from schedlab.plot.bars import plot_bars
 from schedlab.plot.classes import plot_classes
 from schedlab.plot.distributions import plot_box, plot_ecdf
 from schedlab.plot.heatmap import plot_heatmap
-from schedlab.plot.style import figure_of
+from schedlab.plot.style import Width, figure_of
 from schedlab.report.findings import Findings
 from schedlab.report.page import embedded
 from schedlab.report.study_jobs import pooled
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from schedlab.model.run import Run
 
 MOST_CELLS = 600
+LONGEST_LABEL = 32  # letters; figures with longer ones need the whole width
 
 
 def figures(found: Findings) -> str:
@@ -34,7 +35,8 @@ def _bars(found: Findings) -> Iterator[str]:
     drawn = found.drawn
     if drawn.note:
         yield f'<p class="about">Shown: {escape(drawn.note)}.</p>'
-    yield '<div class="pairs">'
+    width: Width = "column" if max(map(len, drawn.labels.values())) <= LONGEST_LABEL else "page"
+    yield f'<div class="{"pairs" if width == "column" else "all"}">'
     schema = {"label": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64}
     for metric in found.metrics:
         scale = found.scales[metric]
@@ -44,7 +46,7 @@ def _bars(found: Findings) -> Iterator[str]:
             numbers = (None if row[key] is None else row[key] / scale.size for key in ("mean", "low", "high"))
             rows.append((label, *numbers))
         name = metric_name(metric)
-        axes = plot_bars(pl.DataFrame(rows, schema, orient="row"), label=name, unit=scale.unit, width="column")
+        axes = plot_bars(pl.DataFrame(rows, schema, orient="row"), label=name, unit=scale.unit, width=width)
         axes.xaxis.set_major_locator(MaxNLocator(5))
         yield embedded(figure_of(axes), name=f"{name} of each group")
     yield "</div>"
@@ -84,7 +86,7 @@ def _of_jobs(found: Findings) -> Iterator[str]:
     runs = [pool.run for pool in pools.values() if pool is not None]
     if len(runs) < len(labels):
         if found.results.study.get("keep") == "tables":
-            yield '<p class="about">Figures of jobs are left out: tables of some runs are missing.</p>'
+            yield '<p class="about">Figures of jobs are left out: tables of some runs are missing or damaged.</p>'
         else:
             yield '<p class="about">The study keeps summaries only, so there are no figures of jobs.</p>'
         return

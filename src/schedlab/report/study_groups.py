@@ -13,7 +13,8 @@ LONGEST = 40  # rows; longer tables scroll
 
 STYLE = """
 table.words td { padding-top: .2rem; } table.words td:first-child { min-width: 3rem; font-size: .9rem; }
-.wide { overflow-x: auto; } .long { max-height: 75vh; overflow-y: auto; }
+.wide { overflow-x: auto; width: fit-content; min-width: 100%; max-width: calc(100vw - 3rem); margin-left: 50%;
+  transform: translateX(-50%); } .long { max-height: 75vh; overflow-y: auto; }
 .long thead th { position: sticky; top: 0; background: var(--paper); }
 table.groups { font-size: .88rem; } table.groups th, table.groups td { padding-right: .7rem; }
 table.groups tbody tr:hover { background: var(--faint); } table.groups td.best { font-weight: 700; }
@@ -23,7 +24,7 @@ th[role=button] { cursor: pointer; } th[aria-sort=ascending]::after { content: "
 th[aria-sort=descending]::after { content: " ▼"; }
 .pairs { display: grid; grid-template-columns: repeat(auto-fit, minmax(26rem, 1fr)); gap: 0 .8rem; }
 @media (max-width: 30rem) { .pairs { display: block; } }
-@media print { .wide { overflow: visible; } table.groups { font-size: .7rem; }
+@media print { .wide { overflow: visible; max-width: none; margin-left: 0; transform: none; }
   .long { max-height: none; overflow: visible; } .pairs { grid-template-columns: 1fr 1fr; } }
 """
 
@@ -68,13 +69,13 @@ def groups_table(found: Findings) -> str:
 
 
 def _about(found: Findings) -> str:
-    said = ["Means over the repetitions"]
+    repeated = max(found.runs.values()) > 1
+    said = ["Means over the repetitions" if repeated else "One run of each group"]
     if any(row["low"] is not None for row in found.merged.values()):
         said.append("± half the width of the 95 % confidence interval")
     if any(metric_better(metric) for metric in found.metrics) and len(found.points) > 1:
-        said.append(
-            f"★ the best{' of each setting' if len(found.contexts) > 1 else ''}; chance, maybe, where intervals overlap"
-        )
+        of = " of each setting" if len(found.contexts) > 1 else ""
+        said.append(f"★ the best{of}" + (", by chance maybe where intervals overlap" if repeated else ""))
     return f'<p class="about">{"; ".join(said)}. A click on a title sorts.</p>'
 
 
@@ -102,7 +103,8 @@ def _row(found: Findings, group: str) -> str:
 
 
 def _cell(value: Any, text: str, kind: str = "") -> str:
-    return f'<td{f" class={kind}" if kind else ""} data-value="{escape(str(value))}">{escape(text)}</td>'
+    marked = f' class="{kind}"' if kind else ""
+    return f'<td{marked} data-value="{escape(str(value))}">{escape(text)}</td>'
 
 
 def _short(name: str, value: Any) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pyarrow import ArrowException
 
 from schedlab.analysis.job_values import chosen_jobs
 from schedlab.analysis.trim import Selection
@@ -39,13 +40,13 @@ class _Together:
 
 
 def pooled(results: Results, group: str) -> Pool | None:
-    """The jobs that count, of the first repetitions of a group; None where the tables are not there."""
+    """The jobs that count, of the first repetitions of a group; None where the tables are not there whole."""
     found = [result for result in results.results if results.group_of(result["point"]) == group]
     used = found[:MOST_RUNS]
     try:
         runs = [results.run(result["identity"]) for result in used]
         columns = _columns(runs, selection(results.study))
-    except InputError:
+    except (InputError, ArrowException, OSError):
         return None
     jobs = len(columns["start"])
     if jobs > MOST_JOBS:
@@ -65,5 +66,6 @@ def _columns(runs: Sequence[Run], counted: Selection | None) -> dict[str, NDArra
 
 def _note(used: Sequence[int], all_of_them: int, jobs: int) -> str:
     which = "all repetitions" if len(used) == all_of_them else f"the first {len(used)} of {all_of_them} repetitions"
+    which = "the one run" if all_of_them == 1 else which
     sample = f"a random {MOST_JOBS:,} of about {jobs:,} jobs" if jobs > MOST_JOBS else f"about {jobs:,} jobs"
-    return f"{which} of each group together, {sample} a group."
+    return f"{which} of each group, {sample} a group."

@@ -93,11 +93,18 @@ def _at_a_glance(found: Findings) -> str:
 def _winner(found: Findings, context: Context, groups: Sequence[str]) -> str:
     mean = found.scales[found.first].told(found.merged[groups[0], found.first])
     where = f" at {context.name}" if context.name else ""
-    return f"{' and '.join(context.labels[group] for group in groups)} ({mean}){where}"
+    names = [context.labels[group] for group in groups]
+    others = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return f"{names[0]}{others} ({mean}){where}"
 
 
 def _how_to_read(told: Sequence[tuple[Context, Sequence[Any]]]) -> str:
     baselines = dict.fromkeys(c.labels[c.baseline] for c, rows in told if rows and c.baseline)
+    if not any(row["n"] > 1 for _, rows in told for row in rows):
+        said = (
+            f"Compared with {' or '.join(baselines)}, best first. One run of each: nobody knows how far chance matters."
+        )
+        return f'<p class="about">{escape(said)}</p>'
     return (
         f'<p class="about">Compared with {escape(" or ".join(baselines))}, best mean first. Factors and percentages '
         "are geometric means over the repetitions. CI: confidence interval over the repetitions, not corrected for the "
@@ -137,14 +144,15 @@ def _setting(found: Findings, context: Context, rows: Sequence[Mapping[str, Any]
 
 
 def _sentences(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Each with its judgement in front; a plain list if there is none."""
+    if not any(row["judgement"] for row in rows):
+        return "<ul>\n" + "\n".join(f"<li>{escape(row['sentence'])}</li>" for row in rows) + "\n</ul>"
     items = (
-        f'<tr><td class="{_CLASSES[row["judgement"]]}">{row["judgement"]}</td>{_sentence(row)}</tr>' for row in rows
+        f'<tr><td class="{_CLASSES[row["judgement"]]}">{row["judgement"]}</td>'
+        f'<td class="text">{escape(row["sentence"])}</td></tr>'
+        for row in rows
     )
     return '<table class="words"><tbody>\n' + "\n".join(items) + "\n</tbody></table>"
-
-
-def _sentence(row: Mapping[str, Any]) -> str:
-    return f'<td class="text">{escape(row["sentence"])}</td>'
 
 
 def _folded(title: str, content: str) -> str:
