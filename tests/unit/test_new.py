@@ -18,6 +18,7 @@ NAMES = {
     "estimator": ["UserMedian"],
     "observer": ["LongestQueue"],
     "metric": ["tail_wait"],
+    "model": ["Bursts"],
     "reader": ["read_table"],
 }
 
@@ -44,7 +45,7 @@ def test_a_file_and_its_test(tmp_path: Path, capsys: pytest.CaptureFixture[str],
     assert f"pytest {test}" in shown
 
 
-@pytest.mark.parametrize("kind", ["order", "placement", "estimator", "metric", "reader"])
+@pytest.mark.parametrize("kind", ["order", "placement", "estimator", "metric", "model", "reader"])
 def test_what_is_written_is_a_plug_in_of_its_kind(tmp_path: Path, kind: str) -> None:
     new(NewKind(kind), tmp_path / "mine.py")
     for name in NAMES[kind]:

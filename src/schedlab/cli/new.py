@@ -21,6 +21,7 @@ class NewKind(StrEnum):
     estimator = "estimator"
     observer = "observer"
     metric = "metric"
+    model = "model"
     reader = "reader"
 
 

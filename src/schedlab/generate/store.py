@@ -13,7 +13,7 @@ from schedlab.files.whole_file import whole_file
 from schedlab.generate.base import Model
 from schedlab.model.errors import InputError
 from schedlab.model.plugin_text import names_code, parse_reference
-from schedlab.model.plugins import load
+from schedlab.model.plugins import load, registered
 from schedlab.model.suggest import did_you_mean
 from schedlab.model.workload import Workload
 
@@ -62,15 +62,20 @@ def read_model(source: str | os.PathLike[str]) -> Model:
     """A model file, a pool of applications (TOML, or an ELiSE heatmap), words (`lublin(processors=256)`), or
     a class of your own (`mine.py:Model`)."""
     text = os.fspath(source)
-    if names_code(text):
+    name = text.partition("(")[0].strip()
+    there = Path(text).exists()
+    if names_code(text) or (name not in KINDS and not there and _is_registered(name)):
         own: Model = load("model", text).make()
         return own
-    name = text.partition("(")[0].strip()
-    if name in KINDS and not Path(text).exists():
+    if name in KINDS and not there:
         return _from_words(name, text)
-    if not Path(text).exists() and name.isidentifier():
+    if not there and name.isidentifier():
         model_class(name, text)  # says which names there are
     return _from_file(Path(text))
+
+
+def _is_registered(name: str) -> bool:
+    return any(entry.name == name for entry in registered("model"))
 
 
 def _from_words(name: str, text: str) -> Model:
