@@ -13,6 +13,7 @@ from pathlib import Path
 from benchmarks import (
     accasim,
     conservative,
+    figures,
     floor,
     generating,
     in_python,
@@ -41,6 +42,7 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Line]]] = {
     "sacct": sacct.lines,
     "generating": generating.lines,
     "study": study.lines,
+    "figures": figures.lines,
 }
 
 

@@ -48,8 +48,6 @@ def test_fairness() -> None:
     assert found["jain_wait"] == pytest.approx(80**2 / (2 * (45**2 + 35**2)))
     assert found["jain_bounded_slowdown"] == pytest.approx(6.15**2 / (2 * (1.9**2 + 4.25**2)))
     assert found["largest_wait_ratio"] == 1.125
-    assert found["stretch"]["mean"] == pytest.approx(4.95)
-    assert found["stretch"]["max"] == 15
 
 
 def test_unknown_users_are_not_a_user() -> None:
@@ -59,7 +57,6 @@ def test_unknown_users_are_not_a_user() -> None:
     assert found["users"] == 0
     assert found["jain_wait"] is None
     assert found["largest_wait_ratio"] is None
-    assert found["stretch"]["mean"] == pytest.approx(4.95)
 
 
 def test_nobody_waits() -> None:

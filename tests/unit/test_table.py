@@ -13,7 +13,7 @@ from schedlab.model.request import Request
 from schedlab.model.workload import Phase, Shape, Workload
 from schedlab.workload.options import ReadOptions
 from schedlab.workload.table.find import draft
-from schedlab.workload.table.read import looks_like, read_mapped, read_table
+from schedlab.workload.table.read import looks_like, read_table
 from schedlab.workload.table.toml import parse_mapping
 from schedlab.workload.table.write import write_table
 
@@ -231,7 +231,7 @@ def test_a_reader_with_a_mapping(tmp_path):
     mapping.write_text('[table]\nheader = false\n[columns]\nsubmit = "1"\nruntime = "3"\ncores = "2"\n')
     log = tmp_path / "jobs.txt"
     log.write_text("0\t4\t60\n9\t2\t30\n")
-    jobs = jobs_of(read_mapped(mapping)(log, ReadOptions()))
+    jobs = jobs_of(read_table(log, ReadOptions(), mapping))
     assert jobs.count.tolist() == [4, 2]
     assert jobs.runtime.tolist() == [60, 30]
 

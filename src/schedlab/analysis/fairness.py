@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from schedlab.analysis.classes import by_class
-from schedlab.analysis.distribution import distribution
 from schedlab.analysis.interval import known
-from schedlab.analysis.job_values import chosen_jobs, job_values
 from schedlab.analysis.metrics import TAU
 from schedlab.analysis.pairing import paired_by_job
 from schedlab.analysis.trim import Selection
@@ -32,21 +30,20 @@ def jain_index(values: Any) -> float | None:
     return float(numbers.sum()) ** 2 / (len(numbers) * squares) if squares > 0 else 1.0
 
 
-def fairness(run: Run, *, tau: float = TAU, trim: Selection | None = None) -> dict[str, Any]:
-    """Jain's index over users of their mean wait and mean bounded slowdown, and the stretch (slowdown) of jobs.
+def fairness(run: Run, *, tau: float = TAU, trim: Selection | None = None) -> dict[str, float | None]:
+    """Jain's index over users of their mean wait and mean bounded slowdown, and the worst off: also a metric.
 
-    Users are those that are known and had a job that started.
+    Users are those that are known and had a job that started. (The stretch of jobs is the slowdown of the summary.)
     """
     import polars as pl
 
     users = users_table(run, tau=tau, trim=trim).filter(pl.col("user").is_not_null())
-    stretch = known(job_values(run.tables, "slowdown")[chosen_jobs(run, trim)])
+    ratio: Any = users["wait_ratio"].max()
     return {
         "users": len(users),
         "jain_wait": jain_index(users["wait.mean"].to_numpy()),
         "jain_bounded_slowdown": jain_index(users["bounded_slowdown.mean"].to_numpy()),
-        "largest_wait_ratio": users["wait_ratio"].max(),
-        "stretch": distribution(stretch),
+        "largest_wait_ratio": None if ratio is None else float(ratio),
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable
 from typing import Annotated, NoReturn
 
 import typer
@@ -36,22 +37,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(run)
-app.command()(compare)
-app.command()(plot)
-app.command()(check)
-app.command()(resume)
-app.add_typer(experiment)
-app.command()(inspect)
-app.command()(convert)
-app.command()(transform)
-app.command()(fetch)
-app.command()(fit)
-app.command()(generate)
-app.command()(formats)
-app.command()(policies)
-app.command()(export)
-app.command()(new)
+RUNS, JOBS, OWN = "Simulate and compare", "Jobs and machines", "What there is, and what could be yours"
+COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
+    RUNS: (run, compare, plot, check, resume, export),
+    JOBS: (inspect, convert, transform, fetch, fit, generate),
+    OWN: (policies, formats, new),
+}
+for _panel, _commands in COMMANDS.items():
+    for _command in _commands:
+        app.command(rich_help_panel=_panel)(_command)
+app.add_typer(experiment, rich_help_panel=RUNS)
 
 
 def _print_version(wanted: bool) -> None:

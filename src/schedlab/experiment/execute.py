@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from schedlab.analysis.compare import summary_of
+from schedlab.analysis.compare import METRICS, summary_of
 from schedlab.analysis.trim import InPhase, Selection, Trim
 from schedlab.engine.simulate import simulate
 from schedlab.experiment.inputs import Inputs
@@ -101,8 +101,8 @@ def _observers(run: PlannedRun) -> list[Any]:
 
 
 def _measured(run: Run, metrics: list[str]) -> dict[str, float | None]:
-    """The study's own metrics: functions in Python files or packages."""
-    own = [metric for metric in metrics if ":" in metric]
+    """The metrics that no summary has: functions in Python files or packages."""
+    own = [metric for metric in metrics if metric not in METRICS]
     if not own:
         return {}
     from schedlab.analysis.measure import measure

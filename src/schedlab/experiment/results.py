@@ -9,13 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from schedlab.analysis.compare import METRICS as SUMMARISED
 from schedlab.analysis.compare_groups import compare_groups
 from schedlab.analysis.study import PARAMETER, StudyRun, merge_repetitions, study_table
 from schedlab.analysis.verdict import verdict
 from schedlab.engine.store import read_run
 from schedlab.experiment.execute import result_file, run_folder
 from schedlab.experiment.ledger import Ledger, Status
-from schedlab.experiment.plan import PlannedRun
 from schedlab.experiment.study import Point
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
@@ -76,7 +76,7 @@ class Results:
     @property
     def metrics(self) -> list[str]:
         """Those that the study asks for; the usual ones if it asks for none."""
-        asked = [metric for metric in self.study.get("metrics", []) if ":" not in metric]
+        asked = [metric for metric in self.study.get("metrics", []) if metric in SUMMARISED]
         own = dict.fromkeys(f"metrics.{name}" for result in self.results for name in result["metrics"])
         return [*(asked or METRICS), *own]
 
@@ -153,12 +153,6 @@ class Results:
             baseline=matches[0] if named and matches else None,
             labels={g: _called([n for n in self.varied if n not in shared], p) or g for g, p in of_group.items()},
         )
-
-
-def open_points(results: Results) -> list[PlannedRun]:
-    """Runs of the plan that have no result."""
-    there = {result["identity"] for result in results.results}
-    return [run for run in results.planned if run.identity not in there]
 
 
 def _called(names: Sequence[str], point: Point) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,11 +27,6 @@ def read_table(path: Path, options: ReadOptions, mapping: Mapping | Path | None 
     workload = stream(path, log.scan, options, log.known, origin=origin)
     workload.phases = log.noted.phases
     return workload
-
-
-def read_mapped(mapping: Path) -> Callable[[Path, ReadOptions], Workload]:
-    """A reader of tables with this mapping."""
-    return lambda path, options: read_table(path, options, mapping)
 
 
 def looks_like(start: str, name: str) -> bool:
