@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,7 @@ from schedlab.cli.options import Json, Tau
 
 if TYPE_CHECKING:
     from schedlab.analysis.compare import Comparison
+    from schedlab.analysis.job_by_job import JobByJob
     from schedlab.analysis.trim import Selection
     from schedlab.model.run import Run
 
@@ -54,6 +56,12 @@ def compare(
     trim_by: Annotated[
         TrimBy, typer.Option(help="Whether --trim is a share of the jobs or of the time of submissions.")
     ] = TrimBy.jobs,
+    paired: Annotated[
+        bool,
+        typer.Option(
+            "--paired", metavar="", help="Also compare job by job with the first run: who waits less, who longer."
+        ),
+    ] = False,
     phase: Annotated[
         str | None,
         typer.Option(
@@ -95,8 +103,9 @@ def compare(
     found = open_runs(runs)
     comparison = compare_runs(found, tau=tau, trim=chosen, metrics=metrics)
     classes = None if by is None else _classes(found, by, tau, chosen)
+    pairs = _pairs(found, chosen) if paired else None
     if as_json:
-        print_json(_document(found, comparison, classes))
+        print_json(_document(found, comparison, classes, pairs))
         return
     if not {"workload", "cluster"} & set(comparison.differences):
         say(f"{found[0].workload['name']} on {found[0].cluster.name}\n")
@@ -105,6 +114,8 @@ def compare(
         say(note, "dim")
     if by is not None and classes is not None:
         _print_classes(by, comparison, classes)
+    if pairs is not None:
+        _print_pairs(comparison, pairs)
 
 
 def open_runs(paths: Sequence[Path]) -> list[Run]:
@@ -159,7 +170,28 @@ def _print_classes(by: str, comparison: Comparison, classes: Sequence[Any]) -> N
         say(f"and {more:,} more with less core time: --json lists them all", "dim")
 
 
-def _document(runs: Sequence[Run], comparison: Comparison, classes: Sequence[Any] | None) -> dict[str, Any]:
+def _pairs(runs: Sequence[Run], trim: Selection | None) -> list[JobByJob]:
+    """Every run but the first against the first."""
+    from schedlab.analysis.job_by_job import job_by_job
+
+    return [job_by_job(run, runs[0], trim=trim) for run in runs[1:]]
+
+
+def _print_pairs(comparison: Comparison, pairs: Sequence[JobByJob]) -> None:
+    from schedlab.cli.output import console, say
+    from schedlab.cli.table import pairs_table
+
+    labels = [row.label for row in comparison.rows]
+    say(f"\nwaits job by job, against {labels[0]}", "bold")
+    console().print(pairs_table(labels[1:], pairs))
+
+
+def _document(
+    runs: Sequence[Run],
+    comparison: Comparison,
+    classes: Sequence[Any] | None,
+    pairs: Sequence[JobByJob] | None,
+) -> dict[str, Any]:
     from schedlab.analysis.compare import METRICS
 
     return {
@@ -173,6 +205,7 @@ def _document(runs: Sequence[Run], comparison: Comparison, classes: Sequence[Any
                 "options": run.options,
                 "summary": row.summary,
                 **({} if classes is None else {"classes": classes[at].to_dicts()}),
+                **({} if pairs is None or not at else {"paired": asdict(pairs[at - 1])}),
             }
             for at, (run, row) in enumerate(zip(runs, comparison.rows, strict=True))
         ],

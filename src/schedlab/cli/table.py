@@ -17,6 +17,8 @@ from schedlab.cli.units import column
 if TYPE_CHECKING:
     import polars as pl
 
+    from schedlab.analysis.job_by_job import JobByJob
+
 # The most telling first: a narrow terminal shows fewer.
 IMPORTANT = (
     *("wait.mean", "bounded_slowdown.mean", "utilisation", "wait.p95", "wait.median", "makespan", "backfilled_share"),
@@ -85,6 +87,29 @@ def class_table(by: str, labels: Sequence[str], tables: Sequence[pl.DataFrame], 
         texts = flat[row * len(tables) : (row + 1) * len(tables)]
         cells = marked(texts, best(values[row], metric.better))
         table.add_row("unknown" if name is None else str(name), f"{jobs:,}", f"{100 * hours / all_hours:.1f}", *cells)
+    return table
+
+
+def pairs_table(labels: Sequence[str], pairs: Sequence[JobByJob]) -> Table:
+    """Who waits less, as long, longer; and the differences of waits, negative where they are shorter."""
+    table = _table("policy")
+    for heading in ("jobs", "shorter %", "same %", "longer %"):
+        table.add_column(Text(f"{heading} "), justify="right")
+    means = [None if pair.mean is None else pair.mean.estimate for pair in pairs]
+    unit, _ = column(means, "time")
+    for heading in ("mean difference", "95 % interval", "median", "p95"):
+        table.add_column(_heading(heading, unit), justify="right")
+    size = {"d": 86_400.0, "h": 3_600.0, "min": 60.0}.get(unit, 1.0)
+
+    def signed(seconds: float) -> str:
+        return f"{seconds / size:+,.2f}"
+
+    for label, pair in zip(labels, pairs, strict=True):
+        shares = [f"{100 * share:.1f} " for share in (pair.shorter, pair.same, pair.longer)]
+        mean = ["- ", "- "]
+        if pair.mean is not None:
+            mean = [f"{signed(pair.mean.estimate)} ", f"{signed(pair.mean.low)} to {signed(pair.mean.high)} "]
+        table.add_row(Text(label), f"{pair.jobs:,} ", *shares, *mean, f"{signed(pair.median)} ", f"{signed(pair.p95)} ")
     return table
 
 

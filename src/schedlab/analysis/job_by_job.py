@@ -1,0 +1,47 @@
+"""Two runs of one workload, job by job: for whom the wait is shorter, for whom longer, and by how much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from schedlab.analysis.bootstrap import bootstrap
+from schedlab.analysis.interval import Interval
+from schedlab.analysis.pairing import paired_by_job
+from schedlab.analysis.trim import Selection
+from schedlab.model.run import Run
+
+MOST_SAMPLED = 20_000  # jobs that the interval is computed from
+
+
+@dataclass(frozen=True, slots=True)
+class JobByJob:
+    """Shares of the jobs that start in both runs, and differences of their waits (seconds; negative is shorter)."""
+
+    jobs: int
+    shorter: float
+    same: float
+    longer: float
+    mean: Interval | None  # of the difference; as if jobs were independent, which they are not
+    median: float
+    p95: float
+
+
+def job_by_job(run: Run, baseline: Run, *, trim: Selection | None = None) -> JobByJob:
+    """Every job's wait in `run` against its own wait in `baseline`."""
+    difference = paired_by_job(run, baseline, trim=trim).difference
+    if not len(difference):
+        return JobByJob(0, 0.0, 0.0, 0.0, None, 0.0, 0.0)
+    step = -(-len(difference) // MOST_SAMPLED)
+    median, p95 = np.quantile(difference, [0.5, 0.95])
+    interval = bootstrap(difference[::step], "mean", method="percentile", resamples=1000)
+    return JobByJob(
+        jobs=len(difference),
+        shorter=float(np.mean(difference < 0)),
+        same=float(np.mean(difference == 0)),
+        longer=float(np.mean(difference > 0)),
+        mean=interval,
+        median=float(median),
+        p95=float(p95),
+    )
