@@ -31,7 +31,7 @@ def jain_index(values: Any) -> float | None:
 
 
 def fairness(run: Run, *, tau: float = TAU, trim: Selection | None = None) -> dict[str, float | None]:
-    """Jain's index over users of their mean wait and mean bounded slowdown, and the worst off: also a metric.
+    """Jain's index over users of their mean wait and mean bounded slowdown, and how much longer the worst off waits.
 
     Users are those that are known and had a job that started. (The stretch of jobs is the slowdown of the summary.)
     """
