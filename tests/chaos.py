@@ -48,7 +48,7 @@ def disturbed(study: Path, out: Path, kills: int, chance: random.Random) -> tupl
     while True:
         process = subprocess.Popen(command(study, out))
         while process.poll() is None:
-            time.sleep(chance.uniform(0.05, 0.6))
+            time.sleep(chance.uniform(0.2, 1.6))
             if workers + coordinators >= kills:
                 process.wait()
                 break

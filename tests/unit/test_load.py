@@ -26,8 +26,9 @@ def column(workload: Workload, name: str) -> Any:
 
 
 def test_work_counts_the_cores_of_the_chunk_and_stops_at_the_limit() -> None:
-    batch = JobBatch.of(submit=[0, 0], runtime=[100, 100], limit=[200, 60], count=[3, 2], request=[0, 1])
-    assert core_seconds(batch, [SINGLE_CORE, Request({"cores": 4})]).tolist() == [300, 480]
+    jobs = {"submit": [0, 0], "runtime": [100, 100], "limit": [200, 60], "count": [3, 2], "request": [0, 1]}
+    workload = Workload.of(requests=[SINGLE_CORE, Request({"cores": 4})], **jobs)
+    assert core_seconds(next(workload.batches()), workload).tolist() == [300, 480]
 
 
 def test_pressure_by_hand() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from tests.swf_files import log, row
 
+from schedlab.model.request import Request
 from schedlab.model.workload import Workload
 from schedlab.workload.describe import describe
 from schedlab.workload.describe_table import duration
@@ -87,8 +88,15 @@ def test_one_job_has_no_load(tmp_path):
         None,
     )
     table = {(section, name): value for section, name, value in found.table()}
-    assert table["load", "offered load"] == "unknown"
+    assert table["load", "offered load"] == "unknown: say how large the machine is"
     assert table["estimates", "requested time"] == "unknown"
+
+
+def test_sizes_are_cores_not_chunks(tmp_path):
+    """Two chunks of eight cores for 100 s: 16 processors, 1,600 processor seconds."""
+    jobs = Workload.of(submit=[0, 100], runtime=[100, 100], count=[2, 2], requests=[Request({"cores": 8})])
+    found = describe(jobs, processors=32)
+    assert (found.sizes.max, found.serial, found.work, found.offered_load) == (16, 0, 3200, 1.0)
 
 
 def test_streaming_gives_the_same(tmp_path, monkeypatch):

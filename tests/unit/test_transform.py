@@ -11,7 +11,7 @@ from tests.swf_files import log, row
 
 from schedlab.cli.transform import transform as command
 from schedlab.model.errors import InputError
-from schedlab.model.request import Request
+from schedlab.model.request import SINGLE_CORE, Request
 from schedlab.model.workload import JobBatch, Phase, Shape, Workload
 from schedlab.workload.read import read_workload
 from schedlab.workload.transform import (
@@ -456,3 +456,14 @@ def test_a_real_log_in_a_month(traces: Path) -> None:
     assert 1500 < len(jobs) < 4000
     assert 0 <= jobs["submit"].min() < 86_400
     assert jobs["submit"].max() < 30 * 86_400
+
+
+def test_rescaling_jobs_of_several_cores_a_chunk() -> None:
+    """A job of two nodes of 32 cores on 640 cores is one of 32 cores on 320, wherever these are."""
+    requests = [Request({"cores": 32, "memory": 1}, per_node_max=1)]
+    jobs = Workload.of(submit=[0.0], runtime=[10.0], count=[2], requests=requests)
+    half = rescale(jobs, 320, 640)
+    (batch,) = half.batches()
+    assert half.cores(batch).tolist() == [32]
+    assert half.requests == [SINGLE_CORE]
+    assert half.report.filled["cores that were grouped on nodes: may go anywhere now"] == 1

@@ -33,15 +33,15 @@ class Sample:
 
 
 def read_sample(workload: Workload) -> Sample:
-    names = ("submit", "runtime", "limit", "count", "request", "user")
-    batches = [{name: getattr(batch, name) for name in names} for batch in workload.batches()] or [
-        {name: np.empty(0) for name in names}
-    ]
-    submit, runtime, limit, count, request, user = (
-        np.concatenate([batch.pop(name) for batch in batches]) for name in names
+    names = ("submit", "runtime", "limit", "user")
+    batches = [
+        {"cores": workload.cores(batch), **{name: getattr(batch, name) for name in names}}
+        for batch in workload.batches()
+    ] or [{name: np.empty(0) for name in ("cores", *names)}]
+    size, submit, runtime, limit, user = (
+        np.concatenate([batch.pop(name) for batch in batches]) for name in ("cores", *names)
     )
-    cores = np.array([one.chunk.get("cores", 0) for one in workload.requests] or [1], np.int64)
-    size = (count * cores[request.astype(np.int64)]).astype(np.float64)
+    size = size.astype(np.float64)
     asked = np.where(limit > 0, limit, np.maximum(runtime, 1.0))
     return Sample(
         name=workload.name,
@@ -49,7 +49,7 @@ def read_sample(workload: Workload) -> Sample:
             "runtime": runtime,
             "limit": asked,
             "accuracy": runtime / asked,
-            "count": count.astype(np.float64),
+            "count": size,
             "interarrival": np.diff(submit),
             "area": size * runtime,
         },

@@ -65,8 +65,10 @@ def _convert_cluster(source: str, out: Path, to: str | None) -> list[str]:
 
     target = format_to_write(out, to)
     cluster = read_cluster(Path(source))
-    lost = [*cluster.notes, *target.write(out, cluster)]
+    lost = target.write(out, cluster)
     say(f"{cluster.name}: {cluster.nodes:,} nodes, {cluster.cores:,} cores in {out} ({target.what})")
+    for note in cluster.notes:
+        say(f"  noted: {note}", "dim")
     return lost
 
 
@@ -82,5 +84,5 @@ def _convert_jobs(source: str, out: Path, to: str | None, reading: dict[str, Any
     for reason, number in workload.report.dropped.items():
         say(f"  left out: {number:,} {reason}", "dim")
     for reason, number in workload.report.filled.items():
-        say(f"  filled in: {number:,} {reason}", "dim")
+        say(f"  noted: {number:,} {reason}", "dim")
     return lost

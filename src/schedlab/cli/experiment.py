@@ -61,7 +61,9 @@ def run(
         return
     with StudyBar(wanted.name, quiet) as bar:
         try:
-            status = run_study(wanted, folder, workers=_workers(workers, on), fail_fast=fail_fast, watch=bar)
+            status = run_study(
+                wanted, folder, workers=_workers(workers, on), fail_fast=fail_fast, watch=bar, stopping=_stopping
+            )
         except KeyboardInterrupt:
             raise InterruptedError(f"what is done is kept in {folder}; the same command goes on") from None
     if not quiet:
@@ -144,7 +146,7 @@ def verify(
     wrong = verify_study(found.folder, discard=discard)
     for sentence in wrong:
         warn(sentence)
-    say(f"{found.status.done:,} finished runs, {len(wrong):,} offences")
+    say(f"{found.status.done:,} finished runs, {len(wrong):,} offence{'' if len(wrong) == 1 else 's'}")
     if wrong and not discard:
         raise typer.Exit(1)
 
@@ -158,7 +160,13 @@ def export_study(
     """Write a study as one archive."""
     from schedlab.cli.output import check_new_file, say
     from schedlab.experiment.keeping import export_study as pack
+    from schedlab.files.bytestream import plain_name
+    from schedlab.model.errors import InputError
 
+    if not plain_name(out).endswith(".tar"):
+        raise InputError(
+            "is not the name of an archive", where=str(out), hint="let it end in .tar, .tar.gz or .tar.zst"
+        )
     check_new_file(out, force)
     say(f"{pack(_results(folder).folder, out):,} runs in {out}")
 
@@ -173,6 +181,12 @@ def import_study(
     from schedlab.experiment.keeping import import_study as unpack
 
     say(f"{unpack(archive, folder):,} new runs in {folder}")
+
+
+def _stopping(running: int) -> None:
+    from schedlab.cli.output import warn
+
+    warn(f"finishing {running} running {'run' if running == 1 else 'runs'}; Ctrl-C again gives them up")
 
 
 def _results(folder: Path) -> Results:
@@ -200,6 +214,8 @@ def _workers(count: int | None, on: Path | None) -> Any:
 
 def _show_plan(study: Study, folder: Path, workers: int | None) -> None:
     from schedlab.cli.experiment_output import print_plan
+    from schedlab.cli.output import messages
     from schedlab.experiment.cost import expected_cost
 
+    messages().print("measuring what a run takes …", style="dim")
     print_plan(study, folder, expected_cost(study, folder, workers))

@@ -27,8 +27,14 @@ def export(
     """
     from schedlab.cli.output import check_new_file, say
     from schedlab.engine.store import read_run
+    from schedlab.files.bytestream import plain_name
+    from schedlab.model.errors import InputError
     from schedlab.workload.swf.write import write_swf
 
+    if not plain_name(out).endswith(".swf"):
+        raise InputError(
+            "is not the name of an SWF log", where=str(out), hint="let it end in .swf, .swf.gz or .swf.zst"
+        )
     found = read_run(run)
     check_new_file(out, force)
     write_swf(out, found.jobs, swf_header(found), requests=found.requests)

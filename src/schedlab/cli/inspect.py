@@ -22,9 +22,12 @@ from schedlab.cli.options import (
     reading_options,
 )
 from schedlab.cli.output import print_sections
+from schedlab.model.errors import InputError
 
 if TYPE_CHECKING:
     from schedlab.model.cluster import Cluster
+
+FIGURES = (".png", ".pdf", ".svg")
 
 
 def inspect(
@@ -71,6 +74,8 @@ def inspect(
     from schedlab.cli.output import print_json
     from schedlab.cluster.read import read_cluster, recognised_cluster
 
+    if out is not None and against is None:
+        raise InputError("--out is for comparisons", hint="name what to compare with: --against LOG")
     if reader is None and against is None and recognised_cluster(Path(log)):
         _show_cluster(read_cluster(Path(log)), as_json)
         return
@@ -98,7 +103,7 @@ def _show_cluster(cluster: Cluster, as_json: bool) -> None:
         return
     print_sections(cluster_rows(cluster))
     for note in cluster.notes:
-        say(f"not represented: {note}", "dim")
+        say(f"noted: {note}", "dim")
 
 
 def _show_fidelity(
@@ -116,16 +121,23 @@ def _show_fidelity(
     from schedlab.workload.read import read_workload
 
     if out is not None:
+        if out.suffix not in (".html", *FIGURES):
+            hint = f"let the name end in .html, or in one of {', '.join(FIGURES)}"
+            raise InputError("is neither a page nor a figure", where=str(out), hint=hint)
         check_new_file(out, force)
     same, source = (read_workload(path, **reading, in_memory=False) for path in (log, against))
     found = compare_workloads(same, source, processors=processors)
-    if out is not None:
+    if out is not None and out.suffix == ".html":
         from schedlab.report.fidelity import write_fidelity
 
         write_fidelity(out, found)
+    elif out is not None:
+        from schedlab.plot.fidelity import plot_fidelity
+
+        plot_fidelity(found, out)
     if as_json:
         print_json(found.to_dict())
         return
     print_fidelity(found)
     if out is not None:
-        say(f"with figures: {out}")
+        say(f"in {out}")

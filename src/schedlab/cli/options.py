@@ -46,7 +46,7 @@ Requests = Annotated[
     Detail | None,
     typer.Option(
         help="What of the requests counts: [b]cores[/b] (and GPUs), or everything, memory, partitions and features too "
-        "([b]full[/b]). [dim]\\[default: full if the cluster is a file, cores otherwise][/dim]",
+        "([b]full[/b]). [dim]\\[default: full if the cluster has more than cores and GPUs, cores otherwise][/dim]",
         show_default=False,
         rich_help_panel=READING,
     ),

@@ -336,7 +336,9 @@ def _print(workload: Workload, cluster: Cluster, cluster_from: str, results: Seq
     for reason, number in workload.report.dropped.items():
         say(f"  left out: {number:,} {reason}", "dim")
     for reason, number in workload.report.filled.items():
-        say(f"  filled in: {number:,} {reason}", "dim")
+        say(f"  noted: {number:,} {reason}", "dim")
+    for note in cluster.notes:
+        say(f"  noted of the cluster: {note}", "dim")
     rows = tuple(Row(result.policy, result.summary) for result in results)
     comparison = Comparison(rows, metrics=observed(rows))
     say("")

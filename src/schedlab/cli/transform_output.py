@@ -29,14 +29,12 @@ class Measured:
         self.workload = replace(workload, source=self._batches)
 
     def _batches(self) -> Iterator[JobBatch]:
-        from schedlab.workload.transform.select import cores
-
         jobs, first, last, work = 0, math.inf, 0.0, 0.0
         for batch in self._inner.batches():
             if len(batch):
                 jobs += len(batch)
                 first, last = min(first, float(batch.submit[0])), float(batch.submit[-1])
-                work += float(cores(batch, self._inner) @ batch.runtime)
+                work += float(self._inner.cores(batch) @ batch.runtime)
             yield batch
         self.jobs, self._first, self._last, self._work = jobs, first, last, work
 
@@ -89,11 +87,13 @@ def write(jobs: Workload, out: Path, split: str | None, before: Measured, *, for
         lost = write_workload(path, after.workload)
         if not number:
             say(f"before: {before}")
+            for what, count in before.workload.report.dropped.items():
+                say(f"  left out: {count:,} {what}", "dim")
         if not after.jobs:
             warn(f"no job is left in {path}")
         say(f"{path}: {after}")
         for sentence in lost:
-            warn(f"{path}: {sentence}")
+            say(f"  lost: {sentence}", "yellow")
         for what, count in _differences(part, before.workload):
             say(f"  {count:,} {what}")
 

@@ -16,7 +16,10 @@ from schedlab.model.units import LARGEST_AMOUNT
 if TYPE_CHECKING:
     from schedlab.files.formats import Format
 
-FORMS = "write NxC (120x2: 120 nodes of 2 cores), pool:P (pool:100: 100 cores, nodes do not matter) or a .toml file"
+FORMS = (
+    "write NxC (120x2: 120 nodes of 2 cores), pool:P (pool:100: 100 cores, nodes do not matter), or name a file: "
+    ".toml, slurm.conf, or a platform of another simulator"
+)
 
 _UNIFORM = re.compile(r"([+-]?[0-9]+)\s*[xX×]\s*([+-]?[0-9]+)")
 _POOL = re.compile(r"pool\s*:\s*([+-]?[0-9]+)", re.IGNORECASE)
@@ -87,6 +90,8 @@ def _read_file(path: Path) -> Cluster:
         from schedlab.cluster.formats import FORMATS
 
         known = "; ".join(f"{known.name}: {known.what}" for known in FORMATS)
+        if path.name.endswith(("gres.conf", "topology.conf")):
+            known = "it is read together with the slurm.conf beside it: name that one"
         raise InputError("is not a description of a cluster that is known here", where=str(path), hint=known)
     return found.reader()(path)
 

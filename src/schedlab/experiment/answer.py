@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from schedlab.model.errors import SchedlabError
+from schedlab.model.errors import InputError, SchedlabError
 
 
 def answer(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -15,7 +15,9 @@ def answer(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     try:
         return {"seconds": work()["seconds"]["all"]}
     except SchedlabError as error:
-        return {"error": str(error), "traceback": traceback.format_exc(), "full": _disk_is_full(error)}
+        # What a user got wrong is said in the error; where in our code it was noticed is of no use to anybody.
+        trace = "" if isinstance(error, InputError) else traceback.format_exc()
+        return {"error": str(error), "traceback": trace, "full": _disk_is_full(error)}
     except OSError as error:
         return {"error": str(error), "traceback": traceback.format_exc(), "full": error.errno == errno.ENOSPC}
     except Exception as error:

@@ -36,11 +36,12 @@ def run_study(
     workers: Callable[[Path, dict[str, Any]], Workers] = LocalWorkers,
     fail_fast: bool = False,
     watch: Watcher | None = None,
+    stopping: Callable[[int], None] | None = None,
 ) -> Status:
     """Execute all runs of the study that have no result in `folder` yet. Failed ones are tried again.
 
     `watch` is told how many are planned, done and failed whenever that has changed. Ctrl-C lets what is running
-    finish; a second one gives it up.
+    finish (`stopping` is told how many runs that is); a second one gives it up.
     """
     with opened(folder) as ledger:
         (folder / "study.toml").write_text(study.text)
@@ -51,7 +52,7 @@ def run_study(
         team = workers(folder, asked(study))
         abort = True
         try:
-            _Work(ledger, team, fail_fast, watch).finish()
+            _Work(ledger, team, fail_fast, watch, stopping).finish()
             abort = False
         finally:
             team.close(abort=abort)
@@ -101,8 +102,16 @@ def opened(folder: Path) -> Iterator[Ledger]:
 class _Work:
     """The runs that are left, and those that wait for another attempt."""
 
-    def __init__(self, ledger: Ledger, team: Workers, fail_fast: bool, watch: Watcher | None) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        team: Workers,
+        fail_fast: bool,
+        watch: Watcher | None,
+        stopping: Callable[[int], None] | None,
+    ) -> None:
         self._ledger, self._team, self._fail_fast, self._watch = ledger, team, fail_fast, watch
+        self._tell_stopping = stopping
         self._waiting = deque(ledger.todo())
         self._planned, self._failed = len(ledger.planned()), 0
         self._done = self._planned - len(self._waiting)
@@ -119,6 +128,8 @@ class _Work:
                 if self._stopping:
                     raise
                 self._stopping = True
+                if self._tell_stopping is not None:
+                    self._tell_stopping(self._team.busy)
                 self._waiting.clear()
                 self._later.clear()
         if self._stopping:

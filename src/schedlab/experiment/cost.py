@@ -7,12 +7,16 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from schedlab.experiment.coordinator import asked
 from schedlab.experiment.execute import execute, result_file
 from schedlab.experiment.inputs import Inputs
 from schedlab.experiment.ledger import result_seconds
 from schedlab.experiment.plan import plan
 from schedlab.experiment.study import Study
+
+TRIED = 7  # runs; not a divisor of usual grids, so that they differ in everything
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +36,15 @@ class Cost:
 
 
 def expected_cost(study: Study, folder: Path, workers: int | None = None) -> Cost:
-    """Measured on finished runs; where there are none, on the first and the last of the plan, which are not kept."""
+    """Measured on finished runs; where there are none, on a few from all over the plan, which are not kept."""
     runs = plan(study)
     finished = [path for run in runs if (path := result_file(folder, run.identity)).is_file()]
     taken = [result_seconds(path) for path in finished]
     if not taken:
         inputs = Inputs()
-        for run in dict.fromkeys((runs[0].identity, runs[-1].identity)):
-            tried = next(one for one in runs if one.identity == run)
-            with tempfile.TemporaryDirectory() as place:
-                (Path(place) / "results").mkdir()
-                taken.append(execute(tried, asked(study), Path(place), inputs)["seconds"]["all"])
+        places = sorted({int(place) for place in np.linspace(0, len(runs) - 1, TRIED)})
+        with tempfile.TemporaryDirectory() as place:
+            (Path(place) / "results").mkdir()
+            taken = [execute(runs[at], asked(study), Path(place), inputs)["seconds"]["all"] for at in places]
     mean = sum(taken) / len(taken)
     return Cost(len(runs), len(finished), mean, len(taken), workers or os.cpu_count() or 1)

@@ -25,6 +25,7 @@ _KEYS = (
     *("workload", "run", "exclude", "point"),
 )
 KEEPS = ("tables", "summary")
+PHASES = ("fill", "stabilisation", "experiment", "drain")
 LONGEST_RANGE = 10_000
 
 
@@ -103,7 +104,7 @@ class _Reading:
             seed=self._plain("seed", int, 0, least=0),
             baseline=self._point(self.data.get("baseline", {}), ("baseline",), grid),
             metrics=tuple(self._metrics()),
-            phase=self._plain("phase", str, None),
+            phase=self._phase(grid),
             trim=self._trim(),
             keep=self._keep(),
             exclude=tuple(self._rule(rule, ("exclude", n), grid) for n, rule in enumerate(self._list("exclude"))),
@@ -156,9 +157,7 @@ class _Reading:
         try:
             PARAMETERS[name].check(value)
         except InputError as error:
-            # Files found wrong say so with a place of their own.
-            message = str(error) if error.where else f"{error.message}"
-            self.mistakes.add(path, f"{name} = {json.dumps(value, default=str)}: {message}", error.hint)
+            self.mistakes.add(path, f"{name} = {json.dumps(value, default=str)}: {error.message}", error.hint)
         if name == "log" and isinstance(value, str) and not Path(value).is_file():
             self.mistakes.add(path, f"log = {json.dumps(value)}: there is no such file", "check the path")
         return value if isinstance(value, str | int | float | bool) else ""
@@ -234,6 +233,15 @@ class _Reading:
                 self.mistakes.add(("metrics",), f"there is no metric {json.dumps(metric, default=str)}", hint)
             else:
                 yield self._located(metric)
+
+    def _phase(self, grid: Mapping[str, Any]) -> str | None:
+        text: str | None = self._plain("phase", str, None)
+        if text is not None and "log" not in grid:  # a log may have phases of its own
+            known = PHASES if "fill" in grid else ()
+            if text not in known:
+                hint = did_you_mean(text, known, f"phases: {', '.join(known)}") if known else "phases come with a fill"
+                self.mistakes.add(("phase",), f"phase = {json.dumps(text)}: the workload has no such phase", hint)
+        return text
 
     def _trim(self) -> str | None:
         from schedlab.analysis.trim import Trim

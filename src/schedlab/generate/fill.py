@@ -10,7 +10,6 @@ from datetime import timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from schedlab.generate.load import job_cores as cores_of_jobs
 from schedlab.generate.load import noted, together
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.random import random_stream
@@ -87,7 +86,7 @@ def _sample(workload: Workload, capacity_cores: int) -> tuple[float, _Sample]:
             break
     if found is None or not len(found):
         raise InputError("there are no jobs to fill the machine for", where=workload.name)
-    runtime, cores = np.minimum(found.runtime, found.limit), cores_of_jobs(found, workload.requests)
+    runtime, cores = np.minimum(found.runtime, found.limit), workload.cores(found)
     useful = np.flatnonzero((runtime > 0) & (cores > 0) & (cores <= capacity_cores))
     if not len(useful):
         raise InputError("no job at its beginning fits the machine and runs", where=workload.name)

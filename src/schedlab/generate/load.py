@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.random import random_stream
-from schedlab.model.request import Request
 from schedlab.model.workload import JobBatch, ReadReport, Workload
 
 SLICE = 600.0  # seconds of the workload that are looked at together
@@ -23,14 +22,9 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 
-def core_seconds(batch: JobBatch, requests: list[Request]) -> Floats:
+def core_seconds(batch: JobBatch, workload: Workload) -> Floats:
     """The work of each job: its cores times how long it will run (until its limit at most)."""
-    return np.asarray(job_cores(batch, requests) * np.minimum(batch.runtime, batch.limit), np.float64)
-
-
-def job_cores(batch: JobBatch, requests: list[Request]) -> NDArray[np.int64]:
-    cores = np.array([request.chunk.get("cores", 0) for request in requests], np.int64)
-    return np.asarray(batch.count * cores[batch.request])
+    return np.asarray(workload.cores(batch) * np.minimum(batch.runtime, batch.limit), np.float64)
 
 
 def job_pressure(workload: Workload, capacity_cores: int, at: Floats) -> Floats:
@@ -40,7 +34,7 @@ def job_pressure(workload: Workload, capacity_cores: int, at: Floats) -> Floats:
         if not len(batch):
             continue
         begin = float(batch.submit[0]) if math.isnan(begin) else begin
-        np.add.at(work, np.searchsorted(at, batch.submit, side="left"), core_seconds(batch, workload.requests))
+        np.add.at(work, np.searchsorted(at, batch.submit, side="left"), core_seconds(batch, workload))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.cumsum(work)[:-1] / (capacity_cores * (at - begin)))
 
@@ -115,7 +109,7 @@ class _Holder:
             yield held
 
     def _that_fit(self, batch: JobBatch) -> JobBatch:
-        fits = job_cores(batch, self.workload.requests) <= self.capacity
+        fits = self.workload.cores(batch) <= self.capacity
         self.too_large += int((~fits).sum())
         return batch if fits.all() else batch.take(np.flatnonzero(fits))
 
@@ -127,7 +121,7 @@ class _Holder:
     def _hold(self, recent: JobBatch | None, waiting: JobBatch, whole: int, ends: Floats) -> JobBatch:
         """The first `whole` waiting jobs, slice by slice up to the `ends`, and what had to be put in."""
         pool = waiting if recent is None else together(recent, waiting)
-        work = core_seconds(pool, self.workload.requests)
+        work = core_seconds(pool, self.workload)
         first = len(pool) - len(waiting)
         kept: list[Places] = []
         copied: list[Places] = []

@@ -232,6 +232,12 @@ class Workload:
             labels=labels or {},
         )
 
+    def cores(self, batch: JobBatch) -> NDArray[np.int64]:
+        """How many cores each job of a batch asks for."""
+        width = np.array([request.chunk.get("cores", 0) for request in self.requests] or [1], np.int64)
+        found: NDArray[np.int64] = batch.count * width[batch.request]
+        return found
+
     @cached_property
     def jobs(self) -> pl.DataFrame:
         """All jobs as one polars table (reads everything)."""

@@ -92,7 +92,7 @@ def describe(
     # Where a run time stands in for a missing request, it must not look like an accurate request.
     count = _Count(stand_ins=workload.report.filled.get("limit: run time", 0))
     for batch in workload.batches():
-        count.add(batch)
+        count.add(batch, workload.cores(batch))
     return count.result(workload, processors)
 
 
@@ -113,13 +113,13 @@ class _Count:
         default_factory=lambda: {
             name: Tally()
             for name in (
-                *("count", "runtime", "limit", "accuracy", "wait", "interarrival"),
+                *("cores", "runtime", "limit", "accuracy", "wait", "interarrival"),
                 *("user", "group", "queue", "partition", "executable"),
             )
         }
     )
 
-    def add(self, batch: JobBatch) -> None:
+    def add(self, batch: JobBatch, cores: NDArray[np.int64]) -> None:
         if not len(batch):
             return
         before = self.last if self.jobs else float(batch.submit[0])
@@ -129,11 +129,12 @@ class _Count:
             self.first = float(batch.submit[0])
         self.last = float(batch.submit[-1])
         self.jobs += len(batch)
-        self.work += float(batch.count @ batch.runtime)
+        self.work += float(cores @ batch.runtime)
         self.cancelled += int(np.isfinite(batch.cancel).sum())
         self.dependent += int((batch.after >= 0).sum())
         self._add_requests(batch.runtime[batch.limit > 0], batch.limit[batch.limit > 0])
-        for name in ("count", "runtime", "wait"):
+        self.tallies["cores"].add(cores)
+        for name in ("runtime", "wait"):
             self.tallies[name].add(getattr(batch, name))
         for name in ("user", "group", "queue", "partition", "executable"):
             numbers = getattr(batch, name)
@@ -149,7 +150,7 @@ class _Count:
 
     def result(self, workload: Workload, processors: int | None) -> Description:
         report, tallies = workload.report, self.tallies
-        size = tallies["count"].values.astype(np.int64)
+        size = tallies["cores"].values.astype(np.int64)
         machine, source = _machine(workload.header, processors, int(size.max(initial=0)))
         span = self.last - self.first
         if self.stand_ins:
@@ -175,10 +176,10 @@ class _Count:
             processors=machine,
             processors_from=source,
             work=self.work,
-            offered_load=self.work / (machine * span) if span > 0 and machine else None,
-            sizes=_known(tallies["count"]),
-            serial=tallies["count"].share(size == 1),
-            power_of_two=tallies["count"].share((size > 0) & (size & (size - 1) == 0)),
+            offered_load=self.work / (machine * span) if span > 0 and machine and source != LARGEST else None,
+            sizes=_known(tallies["cores"]),
+            serial=tallies["cores"].share(size == 1),
+            power_of_two=tallies["cores"].share((size > 0) & (size & (size - 1) == 0)),
             runtimes=_known(tallies["runtime"]),
             limits=tallies["limit"].spread(),
             accuracy=tallies["accuracy"].spread(),
@@ -197,6 +198,9 @@ class _Count:
         )
 
 
+LARGEST = "the largest job: the log does not say"
+
+
 def _machine(header: dict[str, str], processors: int | None, largest: int) -> tuple[int, str]:
     if processors:
         return processors, "as given"
@@ -204,7 +208,7 @@ def _machine(header: dict[str, str], processors: int | None, largest: int) -> tu
         number = header_number(header, label)
         if number:
             return number, f"{label} of the header"
-    return largest, "the largest job: the log does not say"
+    return largest, LARGEST
 
 
 def _date(origin: datetime | None, seconds: float) -> datetime | None:

@@ -46,7 +46,7 @@ def _log(found: Description) -> Iterator[Row]:
     for sample in found.bad_rows:
         yield "log", "bad row", sample
     for what, number in found.filled.items():
-        yield "log", "filled in", f"{number:,} {what}"
+        yield "log", "noted", f"{number:,} {what}"
     yield "log", "out of order", f"{found.out_of_order:,} records" if found.out_of_order else "none"
 
 
@@ -61,7 +61,8 @@ def _time(found: Description) -> Iterator[Row]:
 def _load(found: Description) -> Iterator[Row]:
     yield "load", "machine", f"{found.processors:,} processors ({found.processors_from})"
     yield "load", "work", f"{found.work / 3600:,.0f} processor hours"
-    yield "load", "offered load", "unknown" if found.offered_load is None else f"{found.offered_load:.3f}"
+    load = "unknown: say how large the machine is" if found.offered_load is None else f"{found.offered_load:.3f}"
+    yield "load", "offered load", load
 
 
 def _jobs(found: Description) -> Iterator[Row]:

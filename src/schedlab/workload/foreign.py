@@ -40,6 +40,12 @@ _KNOWN = (
         r"(gres|topology)\.conf$",
         "give the slurm.conf beside it",
     ),
+    (
+        "a description of a cluster, not a log of jobs",
+        r"<platform\b|^\s*(NodeName|PartitionName|ClusterName)\s*=|^\[\[nodes\]\]",
+        r"\.(conf|xml|toml)$",
+        "give it as the machine: --cluster FILE",
+    ),
     ("documentation, no jobs", r"", r"\.md$", _LOG),
 )
 

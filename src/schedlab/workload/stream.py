@@ -210,6 +210,8 @@ def _nothing_left(path: Path, report: ReadReport, options: ReadOptions) -> Input
         return InputError("holds no job records, only a header", where=where, hint="is it the right file?")
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in report.dropped.items())
     hints = report.bad_rows[:1]
-    if options.clean != "none":
+    if set(report.dropped) == {"bad row"}:
+        hints.append("is it a log? schedlab formats lists what can be read")
+    elif options.clean != "none":
         hints.append(f"--clean {'pwa' if options.clean == 'strict' else 'none'} keeps more")
     return InputError(f"no usable job among {report.records:,} records: {reasons}", where=where, hint="; ".join(hints))

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from schedlab.model.errors import InputError
-from schedlab.model.request import Request
+from schedlab.model.request import SINGLE_CORE, Request
 from schedlab.model.workload import JobBatch, Workload
 from schedlab.workload.swf.header import header_number
 from schedlab.workload.transform.derive import Changes, derive
@@ -18,7 +18,8 @@ def rescale(workload: Workload, machine: int, old: int | None = None) -> Workloa
     """Job sizes × `machine` / `old` (the machine that the header names), rounded up; at least 1, at most the machine.
 
     Rounding up makes small jobs relatively larger: 1 remains 1 on half the machine. Sizes that are powers of two stay
-    so only if the ratio of the machines is one.
+    so only if the ratio of the machines is one. Jobs become so many single cores: how cores were grouped on nodes, and
+    what else they asked for, means nothing on another machine.
     """
     old = old or processors(workload)
     if not old:
@@ -32,14 +33,16 @@ def rescale(workload: Workload, machine: int, old: int | None = None) -> Workloa
 
     def step(batches: Iterator[JobBatch], changes: Changes) -> Iterator[JobBatch]:
         for batch in batches:
-            width = np.array([max(request.chunk.get("cores", 1), 1) for request in workload.requests])[batch.request]
-            most = np.maximum(machine // width, 1)
-            wanted = -(-batch.count * machine // old)
-            changes.filled["size: cut to the machine"] += int((wanted > most).sum())
-            yield replace(batch, count=np.clip(wanted, 1, most))
+            cores = workload.cores(batch)
+            wanted = -(-cores * machine // old)
+            changes.filled["size: cut to the machine"] += int((wanted > machine).sum())
+            grouped = np.array([request != SINGLE_CORE for request in workload.requests], bool)[batch.request]
+            changes.filled["cores that were grouped on nodes: may go anywhere now"] += int(grouped.sum())
+            yield replace(batch, count=np.clip(wanted, 1, machine), request=np.zeros(len(batch), np.int32))
 
     header = {"MaxProcs": str(machine), "MaxNodes": str(machine)}
-    return derive(workload, f"job sizes × {machine}/{old}, rounded up", step, header=header)
+    note = f"job sizes × {machine}/{old}, rounded up"
+    return derive(workload, note, step, requests=[SINGLE_CORE], header=header)
 
 
 def nodes_to_cores(workload: Workload, cores_per_node: int) -> Workload:

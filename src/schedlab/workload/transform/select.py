@@ -40,7 +40,7 @@ def select(
             choices.append(_one_of(column, [_number(workload, column, name) for name in names]))
             said.append(f"{column} {', '.join(map(str, names))}")
     if sizes is not None:
-        choices.append(_within(lambda batch: cores(batch, workload), *sizes))
+        choices.append(_within(workload.cores, *sizes))
         said.append(f"size {_said(sizes)}")
     if runtimes is not None:
         choices.append(_within(lambda batch: batch.runtime, *runtimes))
@@ -75,12 +75,6 @@ def sample_users(workload: Workload, share: float, seed: int = 0) -> Workload:
 
     note = f"the users kept with probability {share:g} each (seed {seed})"
     return keep_jobs(workload, note, "user not in the sample", lambda: choice)
-
-
-def cores(batch: JobBatch, workload: Workload) -> NDArray[np.int64]:
-    width = np.array([request.chunk.get("cores", 1) or 1 for request in workload.requests], np.int64)
-    found: NDArray[np.int64] = batch.count * width[batch.request]
-    return found
 
 
 def _one_of(column: str, numbers: list[int]) -> Choice:
