@@ -18,8 +18,8 @@ from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 from schedlab.plot.catalogue import KINDS, draw
 from schedlab.plot.comparison import plot_comparison
-from schedlab.plot.style import COLOURS, figure_of, save, series, wrapped
-from schedlab.plot.times import brief, duration_ticks, edges_of, means, spoken, step_for
+from schedlab.plot.style import COLOURS, figure_of, plain, save, series, wrapped
+from schedlab.plot.times import brief, duration_ticks, edges_of, means, scale_durations, spoken, step_for
 
 LONG_NAMES = [f"easy:order={order},place=best-fit" for order in ("saf", "sjf", "wfp3", "unicef", "lxf", "largest")]
 LONG_NAMES += [f"conservative:order={order},place=first-fit" for order in ("f1", "f2", "f3", "f4", "ljf", "fcfs")]
@@ -156,6 +156,24 @@ def test_durations_in_a_few_characters() -> None:
     assert list(duration_ticks(7200).values()) == ["0", "1 min", "10 min", "1 h"]
     assert list(duration_ticks(200_000).values()) == ["0", "10 min", "1 h", "6 h", "1 d"]
     assert list(duration_ticks(30).values()) == ["0 s", "10 s", "20 s", "30 s"]
+
+
+@pytest.mark.parametrize("hours", [0.1, 0.4, 0.99, 1.9, 5.9, 13, 20, 23.9, 40, 160, 480, 700, 2000, 8000])
+def test_ticks_of_durations_cover_the_axis(hours: float) -> None:
+    figure = Figure(figsize=(3.4, 1), layout="constrained")
+    axes = figure.subplots()
+    scale_durations(axes, hours * 3600)
+    plain(axes)
+    ticks = np.arcsinh(np.array(axes.get_xticks()) / 60)
+    assert np.diff(ticks).min() > 0
+    assert 1 - ticks[-1] / np.arcsinh(hours * 60) < 0.15  # of its length
+    assert_readable(figure_drawn(figure))
+
+
+def test_the_last_tick_is_near_the_end() -> None:
+    axes = Figure().subplots()
+    scale_durations(axes, 20 * 3600)
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "1 min", "10 min", "1 h", "6 h", "12 h"]
 
 
 def test_a_line_per_policy_in_each_part(tmp_path: Path) -> None:

@@ -149,6 +149,20 @@ def test_curves() -> None:
     assert axes.get_ylabel() == "jobs (cumulative)"
 
 
+def test_few_running_of_many_jobs_are_seen() -> None:
+    """The lines are thinner than the area between them: four jobs of 500."""
+    jobs = [(number, 0, 0.0, 1.0 + number // 4, 2.0 + number // 4, "completed", 1, False, {}) for number in range(500)]
+    with MemoryWriter(TWO_NODES) as writer:
+        writer.write_jobs(job_batch(jobs))
+        writer.write_timeline(time_batch())
+        run = writer.finish(config("easy"))
+    axes = plot_curves(run)
+    figure_drawn(axes)
+    band = axes.transData.transform([(0, 4), (0, 0)])[:, 1]
+    points = (band[0] - band[1]) * 72 / axes.figure.get_dpi()
+    assert all(drawn.get_linewidth() < points for drawn in axes.get_lines())
+
+
 def test_classes() -> None:
     # Sizes 2, 2, 4, 2 are all in the class up to 4; run times 100, 100, 50 and 5 s: two up to 10 min, two below 1 min.
     figure = plot_classes([five_jobs("easy"), five_jobs("fcfs")])
@@ -207,6 +221,18 @@ def test_bars() -> None:
         plot_bars(table.drop("low"))
 
 
+def test_bars_that_differ_by_large_factors() -> None:
+    rows = {"label": ["a", "b", "c"], "value": [2.0, 61.0, 0.0], "low": [-1.0, 50.0, None], "high": [5.0, 72.0, None]}
+    axes = plot_bars(pl.DataFrame(rows), label="slowdown")
+    assert (axes.get_xscale(), axes.get_xlabel()) == ("log", "slowdown (logarithmic)")
+    assert axes.get_xlim()[0] == 1  # half of the smallest
+    np.testing.assert_allclose(axes.collections[0].get_segments()[0][:, 0], [1, 5])  # cut at the axis
+    assert [text.get_text() for text in axes.texts] == ["2", "61", "0"]
+    assert_readable(figure_drawn(axes))
+    assert plot_bars(pl.DataFrame(rows | {"value": [2.0, 60.0, 0.0]})).get_xscale() == "linear"
+    assert plot_bars(pl.DataFrame(rows | {"value": [-0.5, 60.0, 1.0]})).get_xscale() == "linear"
+
+
 @pytest.mark.parametrize("width", ["column", "page"])
 def test_performance(width: Any) -> None:
     table = pl.DataFrame(
@@ -224,6 +250,7 @@ def test_performance(width: Any) -> None:
     np.testing.assert_allclose(line(by_queue), [[0, 1, 2], [1e-6, 3e-6, 2e-3]])
     np.testing.assert_allclose(line(memory)[1], [10, 11, 12, 14, 15])
     assert memory.get_ylabel() == "memory (MB)"
+    assert memory.get_title("left") == "Memory of the process"
     assert_readable(figure_drawn(figure))
     assert len(plot_performance({"easy": table.drop("memory_mb")}, width=width).axes) == 2
     with pytest.raises(InputError, match="the table of easy has no column 'queued'"):
@@ -235,9 +262,37 @@ def test_baseline(width: Any) -> None:
     phases = [Phase("fill", 0, 3600), Phase("stabilisation", 3600, 9000), Phase("experiment", 9000, 36_000)]
     figure = plot_baseline(five_jobs(), phases, asked=3600, width=width, title="five")
     assert [text.get_text() for text in figure.axes[0].texts] == ["fill", "stabilisation", "experiment"]
-    np.testing.assert_allclose(line(figure.axes[1])[1], [35 / 3600])  # the median wait of the first hour
+    median = figure.axes[1].patches[1].get_data().values
+    np.testing.assert_allclose(median, [35 / 3600] + 9 * [NAN])  # of the first hour; then none was submitted
     assert [text.get_text() for text in figure.legends[0].texts][-1] == "asked: 1 h"
     assert_readable(figure_drawn(figure))
+
+
+@pytest.mark.parametrize("width", ["column", "page"])
+@pytest.mark.parametrize(
+    "hours", [(1, 12, 168, 8), (1, 24, 168, 8), (1, 1, 168, 1), (1, 1, 1, 168), (168, 1, 1, 1), (40, 40, 40, 40)]
+)
+def test_the_names_of_short_phases_stand_apart(hours: tuple[int, ...], width: Any) -> None:
+    names = ("fill", "stabilisation", "experiment", "drain")
+    ends = np.cumsum((0, *hours)) * 3600.0
+    phases = [Phase(name, *ends[number : number + 2]) for number, name in enumerate(names)]
+    figure = figure_drawn(plot_baseline(five_jobs(), phases, width=width))
+    assert {text.get_text() for text in figure.axes[0].texts} - {""} == set(names)
+    assert_readable(figure)
+
+
+def test_the_axis_of_a_full_machine_says_where_it_begins() -> None:
+    hour = 3600.0
+
+    def axes(cores: int) -> Any:
+        with MemoryWriter(TWO_NODES) as writer:
+            writer.write_jobs(job_batch([(1, 0, 0.0, 0.0, hour, "completed", cores, False, {})]))
+            writer.write_timeline(time_batch([(0.0, 0, 1, cores, 1), (hour, 0, 0, 0, 0)]))
+            run = writer.finish(config("easy"))
+        return plot_baseline(run, [Phase("experiment", 0, hour)]).axes[0]
+
+    assert (axes(4).get_ylim()[0], axes(4).get_title("left")) == (80, "Cores in use (the axis begins at 80 %)")
+    assert (axes(3).get_ylim()[0], axes(3).get_title("left")) == (0, "Cores in use")
 
 
 def test_baseline_of_a_run_without_phases() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from schedlab.cli.experiment_output import print_status, print_summary
 from schedlab.experiment.coordinator import asked, described, opened
 from schedlab.experiment.execute import execute
 from schedlab.experiment.inputs import Inputs
@@ -69,13 +70,13 @@ def result(run: PlannedRun, wait: float | None, utilisation: float = 0.5) -> dic
     }
 
 
-def made(folder: Path, text: str, wait: Any, broken: str = "") -> Results:
+def made(folder: Path, text: str, wait: Any, broken: str = "", trace: str = "Traceback: line 1 & 2") -> Results:
     """A study whose runs waited as `wait(run)` says; those of the policy `broken` failed."""
     study = parse_study(text, str(folder / "study.toml"))
     with _planned(folder, study) as (ledger, runs):
         for run in runs:
             if run.point["policy"] == broken:
-                ledger.failed(run, "it <broke>", "Traceback: line 1 & 2")
+                ledger.failed(run, "it <broke>", trace)
                 continue
             content = result(run, wait(run), 0.5 + run.repetition / 100)
             (folder / "results" / f"{run.identity}.json").write_text(json.dumps(content))
@@ -187,8 +188,43 @@ def test_failed_runs_are_told(tmp_path: Path) -> None:
     page = checked(made(tmp_path, STUDY, waits, broken="easy"))
     seen = words(page)
     assert "3 of 6 runs are finished, 3 failed" in seen
-    assert "easy, repetition 2 it &lt;broke&gt; traceback Traceback: line 1 &amp; 2" in seen
+    assert "easy, repetition 3 it &lt;broke&gt; traceback Traceback: line 1 &amp; 2" in seen
     assert "<broke>" not in page
+
+
+def test_an_empty_traceback_is_not_shown(tmp_path: Path) -> None:
+    results = made(tmp_path, STUDY, waits, broken="easy", trace=" \n")
+    assert "<summary>traceback" not in checked(results)
+
+
+def test_failed_runs_in_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = made(tmp_path, STUDY.replace("repetitions = 3", "repetitions = 7"), lambda run: 100.0, broken="easy")
+    print_status(results)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].endswith("14 runs planned, 7 done, 7 failed, 0 open")
+    assert lines[2:4] == ["failed: easy, repetition 1: it <broke>", "Traceback: line 1 & 2"]
+    assert lines[-1] == f"and 2 more: schedlab experiment status {tmp_path} --json lists them all"
+
+
+def test_an_empty_traceback_is_no_line_in_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    print_status(made(tmp_path, STUDY, waits, broken="easy", trace=""))
+    assert "" not in capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize(("repetitions", "said"), [(3, True), (1, False)])
+def test_the_terminal_says_what_the_interval_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], repetitions: int, said: bool
+) -> None:
+    print_summary(made(tmp_path, STUDY.replace("repetitions = 3", f"repetitions = {repetitions}"), waits), 1.0)
+    lines = capsys.readouterr().out.splitlines()
+    assert ("± half of the 95 % interval of the mean over repetitions" in lines) == said
+
+
+def test_bars_of_large_factors(tmp_path: Path) -> None:
+    results = made(tmp_path, STUDY, lambda run: waits(run) * (100 if run.point["policy"] == "fcfs" else 1))
+    page = checked(results)
+    assert "mean wait (h, logarithmic)" in page
+    assert "utilisation (%)" in page
 
 
 def test_the_baseline_failed(tmp_path: Path) -> None:

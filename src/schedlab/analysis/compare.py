@@ -77,9 +77,14 @@ class Comparison:
     def values(self, metric: Metric) -> list[float | None]:
         return [metric.of(row.summary) for row in self.rows]
 
+    @property
+    def same_jobs(self) -> bool:
+        """Whether one run can be better than another at all."""
+        return "workload" not in self.differences
+
     def best(self, metric: Metric) -> frozenset[int]:
-        """The rows that are best at this metric."""
-        return best(self.values(metric), metric.better)
+        """The rows that are best at this metric; none if the runs had other jobs to do."""
+        return best(self.values(metric), metric.better) if self.same_jobs else frozenset()
 
 
 def compare(

@@ -28,14 +28,23 @@ class Trim:
     def __str__(self) -> str:
         return f"the first {100 * self.warm_up:.3g} % and the last {100 * self.cool_down:.3g} % of the {self.by}"
 
+    @property
+    def title(self) -> str:
+        """Which jobs count, for the title of a table."""
+        return f"without {self}"
+
     @classmethod
     def parse(cls, text: str, by: Literal["jobs", "time"] = "jobs") -> Trim:
         """`10%` of both ends, or `5%,10%`; `0.1` is 10 %."""
+        parts = text.split(",")
         try:
-            shares = [float(part[:-1]) / 100 if part.endswith("%") else float(part) for part in text.split(",")]
+            shares = [float(part[:-1]) / 100 if part.endswith("%") else float(part) for part in parts]
             warm_up, cool_down = shares * 2 if len(shares) == 1 else shares
         except ValueError:
             raise InputError(f"'{text}' is not a share to leave out", hint="write 10% or 5%,10%") from None
+        if any(share >= 1 and not part.endswith("%") for part, share in zip(parts, shares, strict=True)):
+            meant = ",".join(f"{part.rstrip('%')}%" for part in parts)
+            raise InputError(f"'{text}' is not a share to leave out", hint=f"did you mean {meant}?")
         return cls(warm_up, cool_down, by)
 
     def of(self, run: Run) -> Trim:
@@ -68,6 +77,11 @@ class InPhase:
 
     def __str__(self) -> str:
         return f"all but the phase {self.name}"
+
+    @property
+    def title(self) -> str:
+        """Which jobs count, for the title of a table."""
+        return f"phase {self.name}"
 
     def of(self, run: Run) -> InPhase:
         """With the times that the phase has in this run."""

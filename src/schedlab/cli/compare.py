@@ -107,8 +107,8 @@ def compare(
     if as_json:
         print_json(_document(found, comparison, classes, pairs))
         return
-    if not {"workload", "cluster"} & set(comparison.differences):
-        say(f"{found[0].workload['name']} on {found[0].cluster.name}\n")
+    if heading := _heading(found, comparison, chosen):
+        say(f"{heading}\n")
     console().print(comparison_table(comparison))
     if note := footnote(comparison):
         say(note, "dim")
@@ -116,6 +116,15 @@ def compare(
         _print_classes(by, comparison, classes)
     if pairs is not None:
         _print_pairs(comparison, pairs)
+
+
+def _heading(runs: Sequence[Run], comparison: Comparison, chosen: Selection | None) -> str:
+    """What the runs have in common, and which of the jobs count."""
+    differ = {"workload", "cluster"} & set(comparison.differences)
+    common = "" if differ else f"{runs[0].workload['name']} on {runs[0].cluster.name}"
+    if chosen is None:
+        return common
+    return f"{common or f'{len(runs)} runs'} ({chosen.title})"
 
 
 def open_runs(paths: Sequence[Path]) -> list[Run]:
@@ -129,6 +138,7 @@ def open_runs(paths: Sequence[Path]) -> list[Run]:
     for path in paths:
         inside = sorted(entry for entry in path.iterdir() if holds_run(entry)) if path.is_dir() else []
         if holds_run(path) or not inside:
+            _refuse_study(path)
             inside = [path]
         for folder in inside:
             try:
@@ -139,6 +149,16 @@ def open_runs(paths: Sequence[Path]) -> list[Run]:
         hint = "schedlab run LOG --out DIR makes one"
         raise InputError("there is no run among these folders", where=" ".join(map(str, paths)), hint=hint)
     return runs
+
+
+def _refuse_study(path: Path) -> None:
+    """Its runs are one level deeper, if it keeps them, and their names say nothing."""
+    from schedlab.model.errors import InputError
+
+    if (path / "ledger.sqlite").is_file():
+        runs = f", or name {path / 'runs'}/*" if (path / "runs").is_dir() else ""
+        hint = f"schedlab experiment report {path} --out report.html compares its runs{runs}"
+        raise InputError("is the folder of a study, not of a run", where=str(path), hint=hint)
 
 
 def _classes(runs: Sequence[Run], by: str, tau: float | None, trim: Selection | None) -> list[Any]:
@@ -161,10 +181,9 @@ def _print_classes(by: str, comparison: Comparison, classes: Sequence[Any]) -> N
     from schedlab.cli.output import console, say
     from schedlab.cli.table import class_table
 
-    labels = [row.label for row in comparison.rows]
     for key in ("wait.mean", "bounded_slowdown.mean"):
         say(f"\n{METRICS[key].label} by {by}", "bold")
-        console().print(class_table(by, labels, classes, METRICS[key], MOST_CLASSES))
+        console().print(class_table(by, comparison, classes, METRICS[key], MOST_CLASSES))
     more = max(len(table) for table in classes) - MOST_CLASSES
     if more > 0:
         say(f"and {more:,} more with less core time: --json lists them all", "dim")

@@ -67,10 +67,14 @@ def print_status(results: Results) -> None:
     if status.done:
         say(f"  {format_duration(round(status.seconds))} of work, {status.seconds / status.done:.2f} s a run", "dim")
     for run, error, trace in status.failures[:5]:
-        say(f"failed: {results.group_of(run.point)}, repetition {run.repetition}: {error}", "red")
-        say(trace.rstrip(), "dim")
+        say(f"failed: {results.group_of(run.point)}, repetition {run.repetition + 1}: {error}", "red")
+        if trace.strip():
+            say(trace.rstrip(), "dim")
     if len(status.failures) > 5:
-        say(f"and {len(status.failures) - 5:,} more: --json lists them all", "dim")
+        more = (
+            f"and {len(status.failures) - 5:,} more: schedlab experiment status {results.folder} --json lists them all"
+        )
+        say(more, "dim")
 
 
 def print_summary(results: Results, seconds: float) -> None:
@@ -104,6 +108,8 @@ def _print_groups(results: Results) -> None:
     for group, cells in list(rows.items())[:MOST_GROUPS]:
         table.add_row(group, *cells)
     console().print(table)
+    if any("±" in cell for cells in rows.values() for cell in cells):
+        say("± half of the 95 % interval of the mean over repetitions", "dim")
     if len(rows) > MOST_GROUPS:
         say(f"and {len(rows) - MOST_GROUPS:,} more groups in the report", "dim")
 

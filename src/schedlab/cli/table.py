@@ -57,8 +57,10 @@ def _with_columns(comparison: Comparison, keys: Sequence[str]) -> Table:
 
 
 def footnote(comparison: Comparison) -> str:
-    """What the star means, and the states that have no column because all runs agree."""
-    notes = ["* best"] if len(comparison.rows) > 1 else []
+    """What the star means (or why there is none), and the states that have no column because all runs agree."""
+    notes = ["* best" if comparison.same_jobs else "not the same jobs, so no run is marked as best"]
+    if len(comparison.rows) < 2:
+        notes = []
     for metric in METRICS.values():
         counts = comparison.values(metric)
         if _is_state(metric) and len(set(counts)) == 1 and counts[0]:
@@ -68,11 +70,11 @@ def footnote(comparison: Comparison) -> str:
     return "; ".join(notes)
 
 
-def class_table(by: str, labels: Sequence[str], tables: Sequence[pl.DataFrame], metric: Metric, most: int) -> Table:
+def class_table(by: str, comparison: Comparison, tables: Sequence[pl.DataFrame], metric: Metric, most: int) -> Table:
     """One metric: a row per class of jobs (at most `most`), a column per run. Sizes are those of the first run."""
     names = list(dict.fromkeys(name for table in tables for name in table["class"]))[:most]
     found = [dict(zip(table["class"], table[metric.key], strict=True)) for table in tables]
-    values = [[run.get(name) for run in found] for name in names]
+    values = [[one.get(name) for one in found] for name in names]
     unit, flat = column([value for row in values for value in row], metric.unit)  # one unit for the whole table
     sizes = dict(zip(tables[0]["class"], zip(tables[0]["jobs"], tables[0]["core_hours"], strict=True), strict=True))
     all_hours = sum(hours for _, hours in sizes.values()) or 1.0
@@ -80,12 +82,12 @@ def class_table(by: str, labels: Sequence[str], tables: Sequence[pl.DataFrame], 
     table = _table(by)
     table.add_column(Text("jobs"), justify="right")
     table.add_column(_heading("core time", "%"), justify="right")
-    for label in labels:
-        table.add_column(_heading(label, unit), justify="right", overflow="fold")
+    for run in comparison.rows:
+        table.add_column(_heading(run.label, unit), justify="right", overflow="fold")
     for row, name in enumerate(names):
         jobs, hours = sizes.get(name, (0, 0.0))
         texts = flat[row * len(tables) : (row + 1) * len(tables)]
-        cells = marked(texts, best(values[row], metric.better))
+        cells = marked(texts, best(values[row], metric.better) if comparison.same_jobs else frozenset())
         table.add_row("unknown" if name is None else str(name), f"{jobs:,}", f"{100 * hours / all_hours:.1f}", *cells)
     return table
 

@@ -129,5 +129,5 @@ def _finish(over_time: Axes, by_queue: Axes, memory: Axes | None, clock: Clock, 
         memory.set_ylim(0)
         memory.set_ylabel("memory (MB)")
         memory.yaxis.set_major_formatter("{x:,.0f}")
-        headline(memory, "Memory")
+        headline(memory, "Memory of the process")
         plain(memory)

@@ -19,7 +19,7 @@ INCHES: dict[Width, float] = {"column": 3.4, "page": 7.0}
 TEXT, SMALL = 7.5, 6.5
 LINE = 1.2
 _LONGEST_BAR = 2.6  # inches
-_CHARACTER = 0.59 * SMALL / 72  # inches, a little more than the mean of the letters
+CHARACTER = 0.59 * SMALL / 72  # inches, a little more than the mean of the letters
 _BOLD = 0.7 * TEXT / 72
 _ROW = 1.55 * SMALL / 72
 
@@ -85,7 +85,7 @@ def panels(labels: Sequence[str], width: Width, height: float, across: int) -> t
     columns = min(across, len(labels))
     rows = -(-len(labels) // columns)
     narrow = columns > 1
-    letters = (INCHES[width] - 1.0) / columns / (_CHARACTER if narrow else _BOLD)
+    letters = (INCHES[width] - 1.0) / columns / (CHARACTER if narrow else _BOLD)
     names = [wrapped(label, int(letters)) for label in labels]
     lines = 1 + max(name.count("\n") for name in names)
     figure = new_figure(width, 0.5 + rows * (height + lines * _ROW))
@@ -120,7 +120,7 @@ def legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], width:
 
 
 def _columns(labels: Sequence[str], width: Width) -> int:
-    longest = max(map(len, labels), default=0) * _CHARACTER + 0.5
+    longest = max(map(len, labels), default=0) * CHARACTER + 0.5
     return max(1, min(len(labels), int(INCHES[width] / longest)))
 
 

@@ -39,6 +39,11 @@ _DURATIONS = {
     365 * DAY: "1 year",
 }
 
+# The last tick may be one of these, where the axis goes far beyond the last of the others.
+_LAST = [n * MINUTE for n in (2, 5, 20, 30)] + [n * HOUR for n in (2, 3, 4, 12)]
+_LAST += [n * DAY for n in (2, 3, 4, 14, 20, 60, 90, 180)]
+_APART = 0.085  # of the axis: room for a label in a column of a paper
+
 
 @dataclass(frozen=True, slots=True)
 class Clock:
@@ -161,10 +166,19 @@ def scale_durations(axes: Axes, longest: float) -> None:
 
     axes.set_xscale("asinh", linear_width=LINEAR_UP_TO)
     ticks = duration_ticks(longest)
+    far = [tick for tick in _LAST if max(ticks) < tick <= longest and _apart(max(ticks), tick, longest) >= _APART]
+    if far:
+        ticks[far[-1]] = spoken(far[-1])
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xticks(list(ticks), list(ticks.values()))
     margin = 0.012 * np.arcsinh(longest / LINEAR_UP_TO)  # so that what is at 0 can be seen
     axes.set_xlim(-LINEAR_UP_TO * float(np.sinh(margin)), longest)
+
+
+def _apart(one: float, other: float, longest: float) -> float:
+    """The distance of two durations, as a share of the axis."""
+    places = np.arcsinh(np.array([one, other, longest]) / LINEAR_UP_TO)
+    return float((places[1] - places[0]) / places[2])
 
 
 def duration_ticks(longest: float, shortest: float = 0.0) -> dict[float, str]:

@@ -51,13 +51,13 @@ def failures(results: Results) -> str:
     """The runs that failed, each with its error; empty if none did."""
     rows = []
     for run, error, trace in results.status.failures[:MOST_FAILURES]:
-        story = f"<details><summary>traceback</summary><pre>{escape(trace.strip())}</pre></details>" if trace else ""
-        where = f"{results.group_of(run.point)}, repetition {run.repetition}"
+        story = f"<details><summary>traceback</summary><pre>{escape(trace.strip())}</pre></details>"
+        story = story if trace.strip() else ""
+        where = f"{results.group_of(run.point)}, repetition {run.repetition + 1}"
         rows.append(f'<tr><td>{escape(where)}</td><td class="text">{escape(error)}{story}</td></tr>')
     more = len(results.status.failures) - MOST_FAILURES
-    rest = (
-        f'<p class="about">and {more:,} more: schedlab experiment status --json lists them all</p>' if more > 0 else ""
-    )
+    command = f"schedlab experiment status {escape(results.folder.name)} --json"
+    rest = f'<p class="about">and {more:,} more: {command} lists them all</p>' if more > 0 else ""
     return f"<table><tbody>\n{chr(10).join(rows)}\n</tbody></table>{rest}" if rows else ""
 
 

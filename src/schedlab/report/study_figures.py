@@ -47,7 +47,8 @@ def _bars(found: Findings) -> Iterator[str]:
             rows.append((label, *numbers))
         name = metric_name(metric)
         axes = plot_bars(pl.DataFrame(rows, schema, orient="row"), label=name, unit=scale.unit, width=width)
-        axes.xaxis.set_major_locator(MaxNLocator(5))
+        if axes.get_xscale() == "linear":
+            axes.xaxis.set_major_locator(MaxNLocator(5))
         yield embedded(figure_of(axes), name=f"{name} of each group")
     yield "</div>"
 
