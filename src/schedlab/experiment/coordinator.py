@@ -165,7 +165,7 @@ class _Work:
         self._ledger.failed(run, outcome.error, outcome.traceback)
         self._failed += 1
         if self._fail_fast:
-            raise StoppedError(f"{run.point}, repetition {run.repetition}: {outcome.error}")
+            raise StoppedError(f"{run.point}, repetition {run.repetition + 1}: {outcome.error}")
 
 
 def _clear(folder: Path) -> None:

@@ -68,7 +68,8 @@ def plot_baseline(
     busy.set_xlim(phases[0].begin / DAY, phases[-1].end / DAY)
     waits.set_xlabel("days")
     figure_headline(figure, title)
-    legend(figure, *waits.get_legend_handles_labels(), width)
+    handles, labels = waits.get_legend_handles_labels()
+    legend(figure, handles, labels, width)
     save(figure, path)
     return figure
 
