@@ -42,7 +42,8 @@ _DURATIONS = {
 # The last tick may be one of these, where the axis goes far beyond the last of the others.
 _LAST = [n * MINUTE for n in (2, 5, 20, 30)] + [n * HOUR for n in (2, 3, 4, 12)]
 _LAST += [n * DAY for n in (2, 3, 4, 14, 20, 60, 90, 180)]
-_APART = 0.085  # of the axis: room for a label in a column of a paper
+_FAR = 0.085  # of the axis
+_ROOM = 0.42  # inches for a label
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +163,18 @@ def brief(seconds: float) -> str:
 
 def scale_durations(axes: Axes, longest: float) -> None:
     """An x axis of seconds, from 0 to `longest`, on which minutes, hours and days all have room."""
+    from matplotlib.figure import Figure
     from matplotlib.ticker import NullLocator
 
     axes.set_xscale("asinh", linear_width=LINEAR_UP_TO)
     ticks = duration_ticks(longest)
-    far = [tick for tick in _LAST if max(ticks) < tick <= longest and _apart(max(ticks), tick, longest) >= _APART]
+    before = max(ticks)
+    far = [tick for tick in _LAST if before < tick <= longest and _apart(before, tick, longest) >= _FAR]
     if far:
+        figure = axes.get_figure()
+        inches = (figure.get_figwidth() if isinstance(figure, Figure) else 1.0) * axes.get_position().width
+        if _apart(before, far[-1], longest) * inches < _ROOM:
+            del ticks[before]
         ticks[far[-1]] = spoken(far[-1])
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xticks(list(ticks), list(ticks.values()))
