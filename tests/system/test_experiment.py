@@ -168,9 +168,10 @@ def test_the_query_of_the_guide(study: Path) -> None:
         assert waits[result["identity"]] == pytest.approx(result["summary"]["wait"]["mean"])
 
 
-def started(study: Path) -> tuple[subprocess.Popen[str], Path]:
+def started(study: Path, jobs: int = 10_000, repetitions: int = 40) -> tuple[subprocess.Popen[str], Path]:
     """A study that takes some seconds, with its workers at work."""
-    study.write_text(STUDY.replace("jobs = 300", "jobs = 10000").replace("repetitions = 2", "repetitions = 40"))
+    text = STUDY.replace("jobs = 300", f"jobs = {jobs}").replace("repetitions = 2", f"repetitions = {repetitions}")
+    study.write_text(text)
     script = Path(sys.executable).with_name("schedlab")
     process = subprocess.Popen(
         [script, "experiment", "run", study],
@@ -196,6 +197,18 @@ def test_ctrl_c_keeps_what_is_done(study: Path) -> None:
     again = schedlab("experiment", "run", study, cwd=study.parent)
     assert f"80 runs, {kept} of them done before" in again.stdout
     assert "80 done" in again.stdout
+
+
+def test_ctrl_c_twice_gives_up(study: Path) -> None:
+    process, folder = started(study, jobs=400_000, repetitions=3)  # a run takes seconds
+    workers = children(process.pid)
+    for _ in range(2):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert not any(_alive(worker) for worker in workers)
+    assert len(results(folder)) < 6
 
 
 def test_one_coordinator_at_a_time(study: Path) -> None:
