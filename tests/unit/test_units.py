@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedlab.model.errors import InputError
-from schedlab.model.units import BYTE_UNITS, format_bytes, format_duration, parse_bytes, parse_duration
+from schedlab.model.units import BYTE_UNITS, format_bytes, format_duration, parse_bytes, parse_duration, parse_share
 
 
 @pytest.mark.parametrize(
@@ -140,3 +140,19 @@ def test_format_duration(seconds: float, text: str) -> None:
 @given(st.integers(0, 10**10))
 def test_formatted_whole_seconds_read_back(seconds: int) -> None:
     assert parse_duration(format_duration(seconds)) == seconds
+
+
+def test_a_year_has_365_days() -> None:
+    assert parse_duration("1y") == 365 * 86_400
+    assert parse_duration("1 year 2d") == 367 * 86_400
+
+
+@pytest.mark.parametrize(("text", "share"), [("50%", 0.5), ("0.5", 0.5), (0.25, 0.25), ("150 %", 1.5)])
+def test_shares(text: str | float, share: float) -> None:
+    assert parse_share(text) == share
+
+
+@pytest.mark.parametrize("text", ["half", "-1%", "%", "nan", ""])
+def test_what_is_no_share(text: str) -> None:
+    with pytest.raises(InputError, match="is not a share"):
+        parse_share(text, where="--thin")

@@ -14,7 +14,6 @@ from schedlab.cli.options import ForceFile
 if TYPE_CHECKING:
     from schedlab.model.workload import JobBatch
 
-YEAR = 365 * 86_400.0
 LOAD = "A load and a wait"
 
 
@@ -90,7 +89,7 @@ def generate(
     from schedlab.generate.prepare import Preparation, parse_pressure
     from schedlab.generate.store import read_model
     from schedlab.model.errors import InputError
-    from schedlab.model.units import format_duration
+    from schedlab.model.units import format_duration, parse_duration
     from schedlab.workload.formats import write_workload
 
     check_new_file(out, force)
@@ -100,11 +99,11 @@ def generate(
         cores=read_cluster(cluster).cores if cluster else found.processors,
         pressure=None if pressure is None else parse_pressure(pressure, "--pressure"),
         fill_cores=fill_cores,
-        **{name: None if text is None else parse_span(text, f"--{name}") for name, text in times.items()},
+        **{name: None if text is None else parse_duration(text, where=f"--{name}") for name, text in times.items()},
     )
     if not preparation.cores and (pressure is not None or fill is not None):
         raise InputError("for which machine?", where="generate", hint="say it: --cluster 120x2")
-    length = preparation.span if span is None else parse_span(span)
+    length = preparation.span if span is None else parse_duration(span, where="--span")
     if jobs is None and length is None:
         raise InputError("say how many jobs, or for how long", where="generate", hint="--jobs 100000 or --span 1y")
     workload = generate_jobs(found, jobs=jobs, span=length, seed=seed, name=out.name.partition(".")[0])
@@ -131,18 +130,3 @@ class _Counted:
             self.jobs += len(batch)
             self.last = float(batch.submit[-1])
             yield batch
-
-
-def parse_span(text: str, where: str = "--span") -> float:
-    """A duration, or years of 365 days: `1y`, `0.5y`."""
-    from schedlab.model.errors import InputError
-    from schedlab.model.units import parse_duration
-
-    years, letter, rest = text.strip().partition("y")
-    if letter and not rest and years.replace(".", "", 1).strip().isdigit():
-        found = float(years) * YEAR
-    else:
-        found = parse_duration(text, where=where)
-    if found <= 0:
-        raise InputError(f"'{text}' is no time at all", where=where, hint="for example 1y, 30d, 12h")
-    return found

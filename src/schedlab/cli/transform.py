@@ -62,15 +62,15 @@ def transform(
         typer.Option(metavar="FROM..TO", help="Jobs that run so long: [b]1m..[/b]", rich_help_panel=JOBS),
     ] = None,
     sample_users: Annotated[
-        float | None,
-        typer.Option(metavar="SHARE", help="All jobs of a random share of the users.", rich_help_panel=JOBS),
+        str | None,
+        typer.Option(metavar="50%", help="All jobs of a random share of the users.", rich_help_panel=JOBS),
     ] = None,
     thin: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="Keep each job with this chance.", rich_help_panel=LOAD)
+        str | None, typer.Option(metavar="50%", help="Keep each job with this chance.", rich_help_panel=LOAD)
     ] = None,
     duplicate: Annotated[
-        float | None,
-        typer.Option(metavar="SHARE", help="With this chance a job comes again, within an hour.", rich_help_panel=LOAD),
+        str | None,
+        typer.Option(metavar="50%", help="With this chance a job comes again, within an hour.", rich_help_panel=LOAD),
     ] = None,
     stretch: Annotated[
         float | None,

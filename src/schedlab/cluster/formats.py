@@ -41,6 +41,6 @@ def format_to_write(path: Path, name: str | None = None) -> Format[Cluster]:
     found = to_write(path, FORMATS) if name is None else named(name, FORMATS)
     if found is None or not found.writes:
         endings = ", ".join(ending for known in FORMATS if known.writes for ending in known.endings)
-        hint = f"let the name end in one of {endings}, or name the format"
+        hint = f"let the name end in one of {endings}"
         raise InputError("a cluster cannot be written in that format", where=str(path), hint=hint)
     return found

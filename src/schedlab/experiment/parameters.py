@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from schedlab.model.errors import InputError
-from schedlab.model.units import parse_duration
+from schedlab.model.units import parse_duration, parse_share
 from schedlab.workload.options import CLEANINGS
 from schedlab.workload.transform.steps import Steps
 
@@ -48,6 +48,12 @@ def _duration(value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise InputError('expected a duration such as "4h"')
     parse_duration(value)
+
+
+def _share(value: Any) -> None:
+    if isinstance(value, bool):
+        raise InputError("expected a share such as 0.5")
+    parse_share(value)
 
 
 def _one_of(*known: str) -> Callable[[Any], None]:
@@ -99,7 +105,8 @@ def _model(value: Any) -> None:
 
 _STEP_CHECKS: dict[str, Callable[[Any], None]] = {
     **dict.fromkeys(("remove_flurries", "shuffle"), _flag),
-    **dict.fromkeys(("sample_users", "thin", "duplicate", "stretch"), _number),
+    **dict.fromkeys(("sample_users", "thin", "duplicate"), _share),
+    "stretch": _number,
     **dict.fromkeys(("cores_per_node", "machine", "machine_from"), _whole),
     "round_limits": _duration,
 }

@@ -26,7 +26,7 @@ class Preparation:
 
     def __post_init__(self) -> None:
         if (self.fill is None) != (self.experiment is None):
-            hint = "a fill is for a wait (fill) and comes before an experiment of some length (experiment)"
+            hint = "say for which wait the machine is filled (fill 4h), and how long the experiment is (experiment 7d)"
             raise InputError("fill and experiment belong together", hint=hint)
 
     @property

@@ -43,11 +43,11 @@ def fit(source: Workload | str | os.PathLike[str], kind: str = "empirical", **op
     """
     from schedlab.workload.read import read_workload
 
-    found = model_class(kind, "fit")
-    if not hasattr(found, "fit"):
-        able = ", ".join(name for name in KINDS if hasattr(model_class(name), "fit"))
-        hint = f"models that can be fitted: {able}"
-        raise InputError(f"the model '{kind}' cannot be fitted to a log", where="fit", hint=hint)
+    able = [name for name in KINDS if hasattr(model_class(name), "fit")]
+    if kind not in able:
+        hint = did_you_mean(kind, able, f"models that can be fitted: {', '.join(able)}")
+        raise InputError(f"there is no model '{kind}' that can be fitted to a log", where="fit", hint=hint)
+    found = model_class(kind)
     _refuse_unknown(found.fit, options, f"model {kind}")
     return found.fit(source if isinstance(source, Workload) else read_workload(source, in_memory=False), **options)
 

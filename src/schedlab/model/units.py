@@ -14,8 +14,9 @@ DECIMAL_UNITS = {"kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**
 BYTE_UNITS = {"B": 1, **BINARY_UNITS, **DECIMAL_UNITS}
 
 # Largest first, which is also the order in which people write them.
-DURATION_UNITS = {"w": 604_800.0, "d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+DURATION_UNITS = {"y": 31_536_000.0, "w": 604_800.0, "d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _DURATION_WORDS = {
+    "y": ("year", "years"),  # of 365 days
     "w": ("week", "weeks"),
     "d": ("day", "days"),
     "h": ("hr", "hrs", "hour", "hours"),
@@ -34,7 +35,7 @@ _DURATION_PART = re.compile(rf"\s*({_NUMBER})\s*([A-Za-z]*)\s*")
 _LONGEST = 64  # characters; nothing sensible is longer
 
 _BYTES_EXPECTED = 'write a whole number of bytes, or a number with a unit: "192 GiB", "64 GB", "512 MiB"'
-_DURATION_EXPECTED = 'write a number of seconds, or numbers with units: "90 s", "4h", "1d12h" (units: w d h m s ms)'
+_DURATION_EXPECTED = 'write a number of seconds, or numbers with units: "90 s", "4h", "1d12h" (units: y w d h m s ms)'
 
 
 def parse_bytes(value: str | int, *, where: str = "") -> int:
@@ -91,6 +92,18 @@ def parse_duration(value: str | float, *, where: str = "") -> float:
         seconds[unit] = float(number) * DURATION_UNITS[unit]
         position = part.end()
     return _checked_seconds(math.fsum(seconds.values()), value, where)
+
+
+def parse_share(value: str | float, *, where: str = "") -> float:
+    """0.5 from `"50%"` or `0.5`."""
+    text = str(value).strip()
+    try:
+        share = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        share = math.nan
+    if not share >= 0:
+        raise InputError(f"{_shown(value)} is not a share", where=where, hint="write 50% or 0.5")
+    return share
 
 
 def format_duration(seconds: float) -> str:

@@ -109,7 +109,7 @@ def _number(value: float) -> str:
 
 
 def _moment(seconds: float, date: datetime | None) -> str:
-    return f"{seconds:.15g} s" + (f" = {date:%Y-%m-%d %H:%M:%S} UTC" if date else "")
+    return f"{seconds:.12g} s" + (f" = {date:%Y-%m-%d %H:%M:%S} UTC" if date else "")
 
 
 def _percent(share: float) -> str:

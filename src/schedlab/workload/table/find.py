@@ -76,10 +76,11 @@ def _told_by_titles(titles: Sequence[str]) -> Mapping | None:
 
 def _unknown(path: Path, titles: Sequence[str]) -> InputError:
     lines = "".join(f"\n    {printable(line)}" for line in draft(titles).split("\n"))
+    place = f"{_beside(path)[1].name} beside it (or elsewhere: --reader table:FILE)"
     return InputError(
         f"nothing tells which column is what; there are {printable(', '.join(titles))}",
         where=str(path),
-        hint=f"write a mapping into {_beside(path)[1].name} beside it and correct what is guessed wrong:{lines}",
+        hint=f"write a mapping into {place}, and correct what is guessed wrong:{lines}",
     )
 
 
@@ -98,6 +99,6 @@ def draft(titles: Sequence[str]) -> str:
     guessed.setdefault("submit", "…")
     if "runtime" not in guessed and not {"start", "end"} <= guessed.keys():
         guessed["runtime"] = "…"
-    return "[columns]\n" + "\n".join(
+    return '[columns]  # times in seconds; others: limit = { column = …, unit = "min" }\n' + "\n".join(
         f"{name} = {json.dumps(guessed[name], ensure_ascii=False)}" for name in USUAL if name in guessed
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from schedlab.model.errors import InputError
-from schedlab.model.units import parse_duration
+from schedlab.model.units import parse_duration, parse_share
 from schedlab.model.workload import Workload
 from schedlab.workload.flurries import remove_flurries
 from schedlab.workload.transform.limits import round_limits, set_estimates
@@ -31,9 +31,9 @@ class Steps:
     partitions: str | None = None
     sizes: str | None = None  # 1..64
     runtimes: str | None = None  # 1m..
-    sample_users: float | None = None
-    thin: float | None = None
-    duplicate: float | None = None
+    sample_users: str | float | None = None
+    thin: str | float | None = None
+    duplicate: str | float | None = None
     stretch: float | None = None
     shuffle: bool = False
     cores_per_node: int | None = None
@@ -58,11 +58,11 @@ class Steps:
             runtimes=None if self.runtimes is None else parse_range(self.runtimes, f"{mark}runtimes"),
         )
         if self.sample_users is not None:
-            jobs = sample_users(jobs, self.sample_users, seed)
+            jobs = sample_users(jobs, parse_share(self.sample_users, where=f"{mark}sample-users"), seed)
         if self.thin is not None:
-            jobs = thin(jobs, self.thin, seed)
+            jobs = thin(jobs, parse_share(self.thin, where=f"{mark}thin"), seed)
         if self.duplicate is not None:
-            jobs = duplicate(jobs, self.duplicate, seed)
+            jobs = duplicate(jobs, parse_share(self.duplicate, where=f"{mark}duplicate"), seed)
         if self.stretch is not None:
             jobs = stretch(jobs, self.stretch)
         if self.shuffle:
