@@ -7,16 +7,14 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from schedlab.experiment.coordinator import asked
 from schedlab.experiment.execute import execute, result_file
 from schedlab.experiment.inputs import Inputs
 from schedlab.experiment.ledger import result_seconds
-from schedlab.experiment.plan import plan
+from schedlab.experiment.plan import PlannedRun, plan
 from schedlab.experiment.study import Study
 
-TRIED = 7  # runs; not a divisor of usual grids, so that they differ in everything
+PATIENCE = 10.0  # seconds that may be spent to find out
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +37,23 @@ def expected_cost(study: Study, folder: Path, workers: int | None = None) -> Cos
     """Measured on finished runs; where there are none, on a few from all over the plan, which are not kept."""
     runs = plan(study)
     finished = [path for run in runs if (path := result_file(folder, run.identity)).is_file()]
-    taken = [result_seconds(path) for path in finished]
-    if not taken:
-        inputs = Inputs()
-        places = sorted({int(place) for place in np.linspace(0, len(runs) - 1, TRIED)})
-        with tempfile.TemporaryDirectory() as place:
-            (Path(place) / "results").mkdir()
-            taken = [execute(runs[at], asked(study), Path(place), inputs)["seconds"]["all"] for at in places]
-    mean = sum(taken) / len(taken)
-    return Cost(len(runs), len(finished), mean, len(taken), workers or os.cpu_count() or 1)
+    taken = [result_seconds(path) for path in finished] or _tried(study, runs)
+    return Cost(len(runs), len(finished), sum(taken) / len(taken), len(taken), workers or os.cpu_count() or 1)
+
+
+def _tried(study: Study, runs: list[PlannedRun]) -> list[float]:
+    """The seconds of as many runs as fit into `PATIENCE`, at least one."""
+    taken: list[float] = []
+    with tempfile.TemporaryDirectory() as place:
+        (Path(place) / "results").mkdir()
+        for at in _spread(len(runs)):
+            taken.append(execute(runs[at], asked(study), Path(place), Inputs())["seconds"]["all"])
+            if sum(taken) > PATIENCE:
+                break
+    return taken
+
+
+def _spread(count: int) -> list[int]:
+    """Places from all over a list, each far from those before it: multiples of the golden ratio, modulo 1."""
+    places = (int(count * ((0.5 + number * 0.6180339887498949) % 1)) for number in range(2 * count))
+    return list(dict.fromkeys(places))
