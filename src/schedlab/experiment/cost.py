@@ -13,6 +13,7 @@ from schedlab.experiment.inputs import Inputs
 from schedlab.experiment.ledger import result_seconds
 from schedlab.experiment.plan import PlannedRun, plan
 from schedlab.experiment.study import Study
+from schedlab.model.random import random_stream
 
 PATIENCE = 10.0  # seconds that may be spent to find out
 
@@ -46,14 +47,8 @@ def _tried(study: Study, runs: list[PlannedRun]) -> list[float]:
     taken: list[float] = []
     with tempfile.TemporaryDirectory() as place:
         (Path(place) / "results").mkdir()
-        for at in _spread(len(runs)):
+        for at in random_stream(0, "cost").permutation(len(runs)).tolist():  # a stride would fall in with the grid
             taken.append(execute(runs[at], asked(study), Path(place), Inputs())["seconds"]["all"])
             if sum(taken) > PATIENCE:
                 break
     return taken
-
-
-def _spread(count: int) -> list[int]:
-    """Places from all over a list, each far from those before it: multiples of the golden ratio, modulo 1."""
-    places = (int(count * ((0.5 + number * 0.6180339887498949) % 1)) for number in range(2 * count))
-    return list(dict.fromkeys(places))
