@@ -10,8 +10,7 @@ import random
 import sys
 from pathlib import Path
 
-from tests.fuzz_swf import check_workload
-from tests.fuzzing import main, mutate
+from tests.fuzzing import check_workload, main, mutate
 
 from schedlab.cluster.read import read_cluster, recognised_cluster
 from schedlab.generate.store import read_model

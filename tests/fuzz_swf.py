@@ -11,12 +11,10 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
-from tests.fuzzing import main, mutate
+from tests.fuzzing import check_workload, main, mutate
 
 from schedlab import _core
 from schedlab.model.errors import InputError
-from schedlab.model.workload import JOB_COLUMNS, Workload
 from schedlab.workload.read import read_workload
 
 ODD = [
@@ -87,26 +85,6 @@ def check_cuts(data: bytes, chance: random.Random) -> None:
         counts = (parser.records, parser.kept, parser.dropped, parser.filled, parser.unknown, parser.out_of_order)
         states.append((going, jobs, counts, parser.failure, parser.bad_rows, parser.header, parser.needs_names))
     assert states[0] == states[1]
-
-
-def check_workload(workload: Workload) -> dict[str, list[str]]:
-    """Sound: sorted, unique, simulatable, all records accounted for. Returns all columns for comparison."""
-    batches = list(workload.batches())
-    columns = {name: np.concatenate([getattr(batch, name) for batch in batches]) for name in JOB_COLUMNS}
-    for name, (dtype, _) in JOB_COLUMNS.items():
-        assert columns[name].dtype == dtype, name
-    report = workload.report
-    assert report.kept == len(columns["id"]) > 0
-    assert report.records == report.kept + sum(report.dropped.values())
-    assert len(report.bad_rows) <= 5
-    assert len(np.unique(columns["id"])) == report.kept
-    assert np.all(np.lexsort((columns["id"], columns["submit"])) == np.arange(report.kept))
-    for name in ("submit", "runtime", "limit", "think"):
-        assert np.all((columns[name] >= 0) & (columns[name] <= 1e12)), name
-    assert np.all((columns["count"] >= 1) & (columns["count"] <= 1e9))
-    assert np.all(columns["cancel"] >= columns["submit"])
-    assert columns["request"].max() < len(workload.requests)
-    return {name: list(map(repr, column)) for name, column in columns.items()}
 
 
 def check_read(data: bytes, path: Path, chance: random.Random) -> bool:

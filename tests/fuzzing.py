@@ -1,4 +1,4 @@
-"""What the fuzzers of readers share: small accidents to files, and a loop that runs until the time is over."""
+"""What the fuzzers of readers share: small accidents to files, what a sound workload is, and a loop."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+
+import numpy as np
+
+from schedlab.model.workload import JOB_COLUMNS, Workload
 
 
 def mutate(
@@ -29,6 +33,39 @@ def mutate(
         data = data[:at] + piece + data[upto:]
         low = min(low, len(data))
     return data
+
+
+def check_workload(
+    workload: Workload,
+    *,
+    bad_rows: int = 5,
+    durations: Sequence[str] = ("submit", "runtime", "limit", "think"),
+    longest: float = 1e12,
+    largest: float = 1e9,
+) -> dict[str, list[str]]:
+    """Sound: sorted, unique, simulatable, all records accounted for. Returns all columns for comparison.
+
+    At most so many bad rows are shown, `durations` go from 0 to `longest` seconds, jobs have up to `largest` chunks.
+    """
+    batches = list(workload.batches())
+    columns = {name: np.concatenate([getattr(batch, name) for batch in batches]) for name in JOB_COLUMNS}
+    for name, (dtype, _) in JOB_COLUMNS.items():
+        assert columns[name].dtype == dtype, name
+    report = workload.report
+    assert report.kept == len(columns["id"]) > 0
+    assert report.records == report.kept + sum(report.dropped.values())
+    assert len(report.bad_rows) <= bad_rows
+    assert len(np.unique(columns["id"])) == report.kept
+    assert np.all(np.isfinite(columns["submit"]))
+    assert np.all(np.lexsort((columns["id"], columns["submit"])) == np.arange(report.kept))
+    for name in durations:
+        assert np.all((columns[name] >= 0) & (columns[name] <= longest)), name
+    assert np.all((columns["count"] >= 1) & (columns["count"] <= largest))
+    assert np.all(columns["cancel"] >= columns["submit"])
+    assert columns["request"].max() < len(workload.requests)
+    for request in workload.requests:
+        assert all(0 <= amount < 2**63 for amount in request.chunk.values()), request
+    return {name: list(map(repr, column)) for name, column in columns.items()}
 
 
 def main(fuzz: Callable[[random.Random, Path], bool], what: str | None) -> None:

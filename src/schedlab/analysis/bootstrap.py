@@ -22,8 +22,6 @@ Resampling = Literal["bca", "percentile"]
 
 # Takes an array whose rows are samples, gives one number for each row.
 RowStatistic: TypeAlias = Callable[[Floats], Floats]
-# The same, for pairs: the rows of both samples.
-PairStatistic: TypeAlias = Callable[[Floats, Floats], Floats]
 
 RESAMPLES = 5_000
 _BATCH = 1 << 22  # values that are drawn at once: 32 MB, and as much for their places

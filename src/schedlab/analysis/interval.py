@@ -27,9 +27,6 @@ class Interval:
     level: float
     method: Method
 
-    def excludes(self, value: float) -> bool:
-        return not self.low <= value <= self.high
-
     def mapped(self, function: Callable[[float], float]) -> Interval:
         """Of an increasing function of the estimated value."""
         return replace(self, estimate=function(self.estimate), low=function(self.low), high=function(self.high))

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from schedlab.analysis.compare import METRICS, Comparison, Metric, best
 from schedlab.cli.output import UNLIMITED, console
-from schedlab.cli.units import column
+from schedlab.cli.units import column, scale
 
 if TYPE_CHECKING:
     import polars as pl
@@ -98,10 +98,9 @@ def pairs_table(labels: Sequence[str], pairs: Sequence[JobByJob]) -> Table:
     for heading in ("jobs", "shorter %", "same %", "longer %"):
         table.add_column(Text(f"{heading} "), justify="right")
     means = [None if pair.mean is None else pair.mean.estimate for pair in pairs]
-    unit, _ = column(means, "time")
+    unit, size = scale(means, "time")
     for heading in ("mean difference", "95 % interval", "median", "p95"):
         table.add_column(_heading(heading, unit), justify="right")
-    size = {"d": 86_400.0, "h": 3_600.0, "min": 60.0}.get(unit, 1.0)
 
     def signed(seconds: float) -> str:
         return f"{seconds / size:+,.2f}"

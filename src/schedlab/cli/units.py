@@ -11,15 +11,20 @@ _TIMES = (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0))
 
 def column(values: Sequence[float | None], unit: Unit) -> tuple[str, list[str]]:
     """The unit to write in the heading, and the values as text."""
-    name, size = {"share": ("%", 0.01), "number": ("", 1.0), "count": ("", 1.0), "time": ("s", 1.0)}[unit]
-    sizes = sorted(abs(value) for value in values if value) or [0.0]
-    largest = sizes[-1]
-    if unit == "time":
-        # The largest unit of which the middle value is at least one: the largest value may be an outlier.
-        middle = sizes[(len(sizes) - 1) // 2]
-        name, size = next(((name, size) for name, size in _TIMES if middle >= size), ("s", 1.0))
+    name, size = scale(values, unit)
+    largest = max((abs(value) for value in values if value), default=0.0)
     decimals = 0 if unit == "count" else 1 if unit == "share" else _decimals(largest / size)
     return name, ["-" if value is None else f"{value / size:,.{decimals}f}" for value in values]
+
+
+def scale(values: Sequence[float | None], unit: Unit) -> tuple[str, float]:
+    """The unit for all of them, and how much one of it is."""
+    if unit != "time":
+        return {"share": ("%", 0.01), "number": ("", 1.0), "count": ("", 1.0)}[unit]
+    # The largest unit of which the middle value is at least one: the largest value may be an outlier.
+    sizes = sorted(abs(value) for value in values if value) or [0.0]
+    middle = sizes[(len(sizes) - 1) // 2]
+    return next(((name, size) for name, size in _TIMES if middle >= size), ("s", 1.0))
 
 
 def duration(seconds: float) -> str:

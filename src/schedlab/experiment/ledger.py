@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import time
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -23,8 +22,7 @@ BACKUPS = 5
 PLAN = "plan.json"
 _TABLES = """
 CREATE TABLE IF NOT EXISTS plan (position INTEGER PRIMARY KEY, identity TEXT UNIQUE, run TEXT);
-CREATE TABLE IF NOT EXISTS runs (
-  identity TEXT PRIMARY KEY, state TEXT, attempts INTEGER DEFAULT 0, seconds REAL, error TEXT, traceback TEXT, at REAL);
+CREATE TABLE IF NOT EXISTS runs (identity TEXT PRIMARY KEY, state TEXT, seconds REAL, error TEXT, traceback TEXT);
 CREATE TABLE IF NOT EXISTS study (key TEXT PRIMARY KEY, value TEXT);
 """
 
@@ -142,12 +140,8 @@ class Ledger:
     def _record(
         self, identity: str, state: str, seconds: float | None, error: str | None = None, traceback: str | None = None
     ) -> None:
-        self._base.execute(
-            "INSERT INTO runs VALUES (?, ?, 1, ?, ?, ?, ?) ON CONFLICT (identity) DO UPDATE SET "
-            "state = excluded.state, attempts = attempts + 1, seconds = excluded.seconds, error = excluded.error, "
-            "traceback = excluded.traceback, at = excluded.at",
-            (identity, state, seconds, error, traceback, time.time()),
-        )
+        row = (identity, state, seconds, error, traceback)
+        self._base.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?)", row)
 
 
 def result_seconds(path: Path) -> float:
