@@ -18,7 +18,7 @@ from schedlab.analysis.fidelity_distances import (
 from schedlab.analysis.fidelity_sample import Sample, read_sample
 from schedlab.model.errors import InputError
 from schedlab.model.workload import Workload
-from schedlab.workload.swf.header import header_number
+from schedlab.workload.swf.header import machine_size
 
 if TYPE_CHECKING:
     from schedlab.analysis.fidelity_words import Verdict
@@ -200,7 +200,8 @@ def _autocorrelations(name: str, first: Sample, second: Sample) -> dict[int, Pai
 
 
 def _machine(workload: Workload) -> int | None:
-    return header_number(workload.header, "MaxProcs") or header_number(workload.header, "MaxNodes")
+    found = machine_size(workload.header)
+    return None if found is None else found[0]
 
 
 def _pair(one: float | None, other: float | None) -> Pair:

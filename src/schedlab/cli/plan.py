@@ -86,12 +86,10 @@ def run_folders(
 def cluster_of_header(workload: Workload, log: str) -> tuple[Cluster, str]:
     """A pool as large as the log's header says, and a word about that."""
     from schedlab.model.cluster import Cluster
-    from schedlab.workload.swf.header import header_number
+    from schedlab.workload.swf.header import machine_size
 
-    for label in ("MaxProcs", "MaxNodes"):
-        size = header_number(workload.header, label)
-        if size:
-            return Cluster.of_cores(size), f", {label} of the log's header"
+    if found := machine_size(workload.header):
+        return Cluster.of_cores(found[0]), f", {found[1]} of the log's header"
     raise InputError(
         "the header does not say how large the machine was (no MaxProcs)",
         where=log,

@@ -17,7 +17,7 @@ from schedlab.model.errors import InputError
 from schedlab.model.units import parse_duration
 from schedlab.model.workload import JobBatch, Workload
 from schedlab.workload.read import read_workload
-from schedlab.workload.swf.header import header_number
+from schedlab.workload.swf.header import machine_size
 from schedlab.workload.transform.steps import Steps
 
 _READING = ("reader", "clean", "procs", "missing_limit", "requests")
@@ -52,10 +52,10 @@ class Inputs:
 def cluster_of(point: Point, workload: Workload) -> Cluster:
     if "cluster" in point:
         return read_cluster(str(point["cluster"]))
-    size = header_number(workload.header, "MaxProcs") or header_number(workload.header, "MaxNodes")
-    if size is None:
+    found = machine_size(workload.header)
+    if found is None:
         raise InputError("the log does not say how large the machine was", hint="cluster = '120x2' in [run]")
-    return Cluster.of_cores(size)
+    return Cluster.of_cores(found[0])
 
 
 def _made(point: Point, seed: int) -> Workload:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from schedlab.model.workload import JobBatch, Workload
 from schedlab.workload.read import read_workload
-from schedlab.workload.swf.header import header_number
+from schedlab.workload.swf.header import machine_size
 from schedlab.workload.swf.read import SwfReport
 from schedlab.workload.tally import Spread, Tally
 
@@ -204,10 +204,8 @@ LARGEST = "the largest job: the log does not say"
 def _machine(header: dict[str, str], processors: int | None, largest: int) -> tuple[int, str]:
     if processors:
         return processors, "as given"
-    for label in ("MaxProcs", "MaxNodes"):
-        number = header_number(header, label)
-        if number:
-            return number, f"{label} of the header"
+    if found := machine_size(header):
+        return found[0], f"{found[1]} of the header"
     return largest, LARGEST
 
 

@@ -19,7 +19,7 @@ from schedlab.model.errors import InputError
 from schedlab.model.random import random_stream
 from schedlab.model.request import Request
 from schedlab.model.workload import JobBatch, Workload
-from schedlab.workload.swf.header import header_number
+from schedlab.workload.swf.header import machine_size
 
 DRAWS = ("uniform", "mid")
 KEYS = ("source", "processors", "draws", "requests", "labels", "arrivals", "joint", "independent")
@@ -152,9 +152,10 @@ def _columns(workload: Workload) -> dict[str, NDArray[Any]]:
 
 def _machine(workload: Workload, columns: dict[str, NDArray[Any]]) -> int:
     """Processors as the header says, or as many as the largest job has."""
-    said = header_number(workload.header, "MaxProcs") or header_number(workload.header, "MaxNodes")
+    if said := machine_size(workload.header):
+        return said[0]
     cores = np.array([request.chunk.get("cores", 0) for request in workload.requests], np.int64)
-    return said or int((columns["count"] * cores[columns["request"]]).max())
+    return int((columns["count"] * cores[columns["request"]]).max())
 
 
 def _requests(data: Any, largest: int, where: str) -> list[Request]:

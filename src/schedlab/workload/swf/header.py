@@ -39,6 +39,14 @@ def header_number(header: dict[str, str], label: str) -> int | None:
     return int(found[1]) or None if found else None
 
 
+def machine_size(header: dict[str, str]) -> tuple[int, str] | None:
+    """How many processors the machine has, and the label that says it; None if the header does not tell."""
+    for label in ("MaxProcs", "MaxNodes"):
+        if size := header_number(header, label):
+            return size, label
+    return None
+
+
 def origin(header: dict[str, str], first_submit: float) -> datetime | None:
     """UTC time of second 0: the header's UnixStartTime, or 1970 where submit times are absolute."""
     epoch = datetime(1970, 1, 1, tzinfo=UTC)

@@ -10,7 +10,7 @@ import numpy as np
 from schedlab.model.errors import InputError
 from schedlab.model.request import SINGLE_CORE, Request
 from schedlab.model.workload import JobBatch, Workload
-from schedlab.workload.swf.header import header_number
+from schedlab.workload.swf.header import machine_size
 from schedlab.workload.transform.derive import Changes, derive
 
 
@@ -68,7 +68,8 @@ def nodes_to_cores(workload: Workload, cores_per_node: int) -> Workload:
 
 def processors(workload: Workload) -> int | None:
     """The size of the machine, if the header says it."""
-    return header_number(workload.header, "MaxProcs") or header_number(workload.header, "MaxNodes")
+    found = machine_size(workload.header)
+    return None if found is None else found[0]
 
 
 def _following(
