@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import runpy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import schedlab as sl
+from schedlab.engine.checkpoint import Checkpoint
 
 ROOT = Path(__file__).parents[2]
 
@@ -226,3 +228,63 @@ def test_a_rate_that_is_changed_and_changed_back_ends_the_job_once(passes: Any) 
     jobs = sl.Workload.of(submit=[0, 60], runtime=[100, 10], limit=[150, 150], count=[1, 1])
     run = sl.simulate(jobs, sl.Cluster.of_cores(4), Hesitant(), passes=passes, validate=True)
     assert run.jobs.select("end", "state").rows() == [(100.0, "completed"), (70.0, "completed")]
+
+
+class Elsewhere(sl.Policy):
+    """A decider that stands for one in another process: it has a beginning and an end, and leaves something behind."""
+
+    resumable = False
+
+    def __init__(self, fails: bool = False) -> None:
+        self.fails, self.told = fails, []
+
+    def adapt(self, workload: Any, cluster: Any) -> Any:
+        self.told.append("adapt")
+        return replace(workload, requests=[sl.Request(chunk={"cores": 2})])
+
+    def begin(self, view: Any) -> None:
+        self.told.append(f"begin {view.cluster.nodes}")
+
+    def decide(self, view: Any, events: Any) -> None:
+        self.told.append("decide")
+        if self.fails and view.now == 10:
+            raise sl.SchedlabError("the other process has died")
+        for job in view.queue:
+            view.start(job)
+
+    def evidence(self) -> dict[str, bytes]:
+        self.told.append("evidence")
+        return {"elsewhere/log.txt": b"two jobs", "note.txt": b""}
+
+    def close(self) -> None:
+        self.told.append("close")
+
+
+@pytest.mark.parametrize("out", [False, True])
+def test_a_decider_elsewhere_begins_leaves_evidence_and_is_closed(tmp_path: Path, out: bool) -> None:
+    jobs = sl.Workload.of(submit=[0, 10], runtime=[5, 5], count=[1, 1])
+    decider = Elsewhere()
+    run = sl.simulate(jobs, sl.Cluster.uniform(2, cores=4), decider, out=tmp_path / "run" if out else None)
+    assert decider.told == ["adapt", "begin 2", *["decide"] * 4, "evidence", "close"]
+    assert run.jobs["cores"].to_list() == [2, 2]  # as it wanted them accounted for
+    copy = sl.read_run(run.save(tmp_path / "copy"), verify=True)
+    for one in (run, copy):
+        assert one.evidence("elsewhere/log.txt") == b"two jobs"
+    assert sorted(copy.config["files"]) == ["elsewhere/log.txt", "jobs.parquet", "note.txt", "timeline.parquet"]
+
+
+def test_where_a_decider_elsewhere_fails_its_own_words_evidence_and_the_run_so_far_are_kept(tmp_path: Path) -> None:
+    jobs = sl.Workload.of(submit=[0, 10], runtime=[5, 5], count=[1, 1])
+    decider = Elsewhere(fails=True)
+    with pytest.raises(sl.SchedlabError, match=r"^the other process has died$") as caught:
+        sl.simulate(jobs, sl.Cluster.uniform(2, cores=4), decider, out=tmp_path / "run")
+    assert decider.told[-2:] == ["evidence", "close"]
+    run = sl.read_run(tmp_path / "run")
+    assert run.incomplete == "the other process has died" and caught.value.run is not None
+    assert run.evidence("elsewhere/log.txt") == b"two jobs"
+
+
+def test_a_decider_elsewhere_may_not_have_checkpoints(tmp_path: Path) -> None:
+    jobs = sl.Workload.of(submit=[0], runtime=[5], count=[1])
+    with pytest.raises(sl.InputError, match="Elsewhere cannot be taken up again"):
+        sl.simulate(jobs, sl.Cluster.of_cores(4), Elsewhere(), checkpoint=Checkpoint(tmp_path / "c", every=1.0))

@@ -7,7 +7,7 @@ import pytest
 from schedlab.files.slurm_values import gres, gres_text, memory, seconds, time_text
 from schedlab.model.request import Request
 from schedlab.workload.slurm.order import array_size, begin_after, predecessor
-from schedlab.workload.slurm.sbatch import OptionError, ask, split_options
+from schedlab.workload.slurm.sbatch import OptionError, ask, passed_on, split_options
 
 MB, GB = 2**20, 2**30
 
@@ -154,7 +154,8 @@ def test_options_that_are_not_used():
     words += ["--gres=gpu:2", "job.sh", "-n", "7"]
     values, unused = split_options(words)
     assert values == {"ntasks": "3", "gres": "gpu:2"}  # the last one counts; what follows the script is its own
-    assert unused == ["--nice", "-o", "--comment", "-H", "--requeue"]
+    assert unused == {"--nice": "5", "-o": "out.txt", "--comment": "hello", "-H": "", "--requeue": ""}
+    assert passed_on(unused) == {"nice": "5", "comment": "hello", "hold": "", "requeue": ""}
 
 
 def test_arrays():

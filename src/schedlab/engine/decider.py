@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from schedlab._core import Job, View
+from schedlab.model.cluster import Cluster
+from schedlab.model.workload import Workload
 
 Event: TypeAlias = tuple[str, Job | int | None]
 
@@ -28,12 +30,32 @@ class Policy(ABC):
     """What a policy of yours derives from. `placement` says where jobs go that you start without naming nodes.
 
     It may bring observers along, and it may have a method `allows(view, job, nodes)`, which every start has to pass.
+    Where the deciding is done elsewhere (another process, another program), `begin` is the place to start it, `close`
+    to stop it, and `evidence` to say what it left behind.
     """
 
     placement = "first-fit"
     exclusive = False  # whether every job gets whole nodes
     observers: Sequence[object] = ()
+    resumable = True  # whether a run with it can be taken up again from a checkpoint
 
     @abstractmethod
     def decide(self, view: View, events: list[Event]) -> None:
         """What happened, and the view to act on it."""
+
+    def adapt(self, workload: Workload, cluster: Cluster) -> Workload:
+        """The jobs as the engine is to account for them; also where a decider learns the names behind numbers."""
+        return workload
+
+    def begin(self, view: View) -> None:  # noqa: B027 - an offer, not a duty
+        """Before anything happens."""
+
+    def evidence(self) -> dict[str, bytes]:
+        """At the end, or where it failed: files to be kept with the run, by name."""
+        return {}
+
+    def close(self) -> None:  # noqa: B027
+        """When the run is over, however it ended."""
+
+    def repeat(self, number: int) -> None:  # noqa: B027
+        """Before it begins: this is another repetition of the same run, in which chance may have it otherwise."""

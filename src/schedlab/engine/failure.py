@@ -22,6 +22,8 @@ def explained_failure(
     error: Exception, choice: Chosen, view: _core.View, simulation: _core.Simulation, workload: Workload
 ) -> SchedlabError | None:
     """What went wrong where and when; None if no code of a user's had a part in it."""
+    if isinstance(error, SchedlabError):
+        return error  # of a decider elsewhere, which has said it all
     line = _their_line(error.__traceback__)
     if isinstance(error, _core.DecisionError):
         return DecisionError(str(error) + (f"\n  {line}" if line else ""))

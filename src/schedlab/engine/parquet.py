@@ -120,6 +120,9 @@ class FolderTables:
     def performance(self) -> pl.DataFrame:
         return self._rare("performance.parquet", PERFORMANCE_SCHEMA)
 
+    def evidence(self, name: str) -> bytes:
+        return (self.folder / name).read_bytes()
+
     def _rare(self, name: str, schema: pa.Schema) -> pl.DataFrame:
         """A table that most runs do without."""
         path = self.folder / name
@@ -129,7 +132,9 @@ class FolderTables:
         """Copy the run."""
         with explained(path), OutputFolder(path, force) as output:
             for name in (*config["files"], "run.json"):
-                (output.partial / name).write_bytes((self.folder / name).read_bytes())
+                target = output.partial / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes((self.folder / name).read_bytes())
             output.commit()
 
 

@@ -84,6 +84,11 @@ class Simulated:
         if performance and checkpoint is not None:  # decisions of before are done again, not made again
             hint = "leave out one of them"
             raise InputError("performance cannot be recorded in a run with checkpoints", hint=hint)
+        if checkpoint is not None and not getattr(choice.decider, "resumable", True):
+            hint = "leave the checkpoints out"
+            raise InputError(f"a run with {choice.name} cannot be taken up again from a checkpoint", hint=hint)
+        if (adapt := getattr(choice.decider, "adapt", None)) is not None:
+            workload = adapt(workload, cluster)
         self._workload, self._cluster, self._options = workload, cluster, options
         self._checkpoint = checkpoint
         self._observers = Observers((*choice.observers, *observers))
@@ -105,6 +110,9 @@ class Simulated:
             else RunWriter(out, cluster, force=force, dependencies=follow)
         )
         self._watch, self._progress = watch, progress
+        self._begin, self._evidence, self._close = (
+            getattr(choice.decider, hook, None) for hook in ("begin", "evidence", "close")
+        )
         observed = bool(self._observers)
         self.core.prepare(
             native=native_policy(choice.spec, choice, calendar=bool(calendar)),
@@ -164,7 +172,7 @@ class Simulated:
                 if self._saved is None:
                     if self._checkpoint is not None:
                         self._checkpoint.begin(self._identity(self._choice))
-                    self._observers.begin(view)
+                    self.begin()
                 seconds = self.core.run()
                 run = self._finished(view, seconds)
                 if self._checkpoint is not None:
@@ -178,12 +186,16 @@ class Simulated:
                 failure = explained_failure(error, self._choice, view, self.core, self._workload)
                 if failure is None:
                     raise
+                if failure is error:
+                    raise self._incomplete(failure, view)  # noqa: B904 - it is the same
                 raise self._incomplete(failure, view) from error
             finally:
                 self._forget()
 
     def _forget(self) -> None:
         """What is left of it is its results."""
+        if self._close is not None:
+            self._close()
         self.core.forget()
         self._feed.forget()
 
@@ -191,6 +203,8 @@ class Simulated:
 
     def begin(self) -> None:
         self._observers.begin(self.core.view)
+        if self._begin is not None:
+            self._begin(self.core.view)
 
     def advance(self) -> bool:
         """Go on to the next pass; False when nothing will happen any more."""
@@ -209,6 +223,8 @@ class Simulated:
         observed = self._observers.finish(view)
         if (table := self._observers.per_job()) is not None:
             self._writer.write_observed(table)
+        for name, content in (self._evidence() if self._evidence is not None else {}).items():
+            self._writer.write_evidence(name, content)
         return self._writer.finish(
             {
                 "policy": self._choice.name,

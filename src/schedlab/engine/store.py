@@ -1,8 +1,8 @@
 """Runs on disk and in memory: what takes the engine's results, and what reads them again.
 
 A run folder holds jobs.parquet, timeline.parquet, where there is something to tell pieces.parquet, nodes.parquet and
-observed.parquet, if it was asked for performance.parquet, and, written last, run.json. Results stream out while the
-simulation goes on: memory does not grow with the number of jobs.
+observed.parquet, if it was asked for performance.parquet, what a decider elsewhere leaves as evidence, and, written
+last, run.json. Results stream out while the simulation goes on: memory does not grow with the number of jobs.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ class RunWriter:
         self._cluster, self._dependencies = cluster, dependencies
         self._job_tables: JobTables | None = None
         self._files: dict[str, TableFile] = {}
+        self._evidence: list[str] = []
 
     def __enter__(self) -> Self:
         self._folder.__enter__()
@@ -94,6 +95,14 @@ class RunWriter:
         """What observers say of each job: `sequence`, and a column for each of their values."""
         self._write("observed.parquet", table)
 
+    def write_evidence(self, name: str, content: bytes) -> None:
+        """A file that a decider leaves behind, as it is; `name` may name a folder: slurm/slurmctld.log."""
+        with explained(self.path):
+            target = self._folder.partial / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        self._evidence.append(name)
+
     def finish(self, config: dict[str, Any]) -> Run:
         """Complete the run. `config` has policy, options, workload, requests, and what else run.json should say."""
         if "jobs.parquet" not in self._files:
@@ -101,7 +110,7 @@ class RunWriter:
         if "timeline.parquet" not in self._files:
             self._write("timeline.parquet", TIMELINE_SCHEMA.empty_table())
         with explained(self.path):
-            names = sorted(self._files)
+            names = [*sorted(self._files), *sorted(self._evidence)]
             while self._files:
                 self._files.popitem()[1].close()
             partial = self._folder.partial
@@ -151,6 +160,9 @@ class MemoryWriter:
     def write_observed(self, table: pa.Table) -> None:
         self._tables.observed = table
 
+    def write_evidence(self, name: str, content: bytes) -> None:
+        self._tables.evidence_files[name] = content
+
     def finish(self, config: dict[str, Any]) -> Run:
         return Run(lambda: run_json(config, self._tables.cluster, self._tables), self._tables)
 
@@ -166,6 +178,7 @@ class MemoryTables:
         self.node_batches: list[Batch] = []
         self.pass_batches: list[Batch] = []
         self.observed: pa.Table | None = None
+        self.evidence_files: dict[str, bytes] = {}
 
     def column(self, name: str) -> NDArray[Any]:
         key = "id" if name == "job" else name
@@ -196,6 +209,9 @@ class MemoryTables:
         made = map(performance_table, self.pass_batches)
         return as_frame(pa.concat_tables([PERFORMANCE_SCHEMA.empty_table(), *made]))
 
+    def evidence(self, name: str) -> bytes:
+        return self.evidence_files[name]
+
     def timeline(self) -> pl.DataFrame:
         import polars as pl
 
@@ -216,6 +232,8 @@ class MemoryTables:
                 writer.write_performance(batch)
             if self.observed is not None:
                 writer.write_observed(self.observed)
+            for name, content in self.evidence_files.items():
+                writer.write_evidence(name, content)
             writer.finish(config)
 
 

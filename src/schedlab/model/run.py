@@ -45,6 +45,8 @@ class Tables(Protocol):
 
     def performance(self) -> pl.DataFrame: ...
 
+    def evidence(self, name: str) -> bytes: ...
+
     def save(self, config: dict[str, Any], path: Path, force: bool) -> None: ...
 
 
@@ -112,6 +114,10 @@ class Run:
     def performance(self) -> pl.DataFrame:
         """What each decision cost: seconds, and the memory of the process; empty if it was not recorded."""
         return self.tables.performance()
+
+    def evidence(self, name: str) -> bytes:
+        """A file that the decider left behind, such as slurm/slurmctld.log."""
+        return self.tables.evidence(name)
 
     @property
     def incomplete(self) -> str:

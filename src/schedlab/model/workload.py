@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cached_property
@@ -197,6 +197,7 @@ class Workload:
     flexible: bool = False  # whether some of its jobs may have several shapes
     labels: dict[str, list[str]] = field(default_factory=dict)  # column -> names of its numbers
     phases: tuple[Phase, ...] = ()
+    asked: dict[int, Mapping[str, str]] = field(default_factory=dict)  # job id -> options of its sbatch, as written
 
     def batches(self) -> Iterator[JobBatch]:
         return self.source()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from schedlab.files.slurm_values import shown
 from schedlab.workload.slurm.order import array_size, begin_after, predecessor, time_limit
-from schedlab.workload.slurm.sbatch import Asked, split_options
+from schedlab.workload.slurm.sbatch import Asked, passed_on, split_options
 
 SUBMISSION = "submit_batch_job"
 LONGEST = 1e12  # seconds
@@ -34,6 +34,7 @@ class Event:
     after: int
     tasks: int  # of its array; 0: it is none
     values: dict[str, str]
+    unused: dict[str, str]  # options that only Slurm itself understands
     asked: Asked
     assumed: list[str]
 
@@ -49,7 +50,7 @@ def parse_event(line: str, ask: Callable[[Mapping[str, str]], Asked]) -> Event |
         return said["-e"]
     submit = _time("-dt", said.get("-dt", ""))
     values, unused = split_options(_words(tail), _ONE_DASH)
-    assumed = [f"option {shown(option)[1:-1]}: not used" for option in dict.fromkeys(unused)]
+    assumed = [f"option {shown(option)[1:-1]}: not used" for option in unused]
     asked = ask(values)
     runtime = values.get("sim-walltime", "-1")
     job, name = _identity(values)
@@ -63,6 +64,7 @@ def parse_event(line: str, ask: Callable[[Mapping[str, str]], Asked]) -> Event |
         after=predecessor(values["dependency"], assumed) if "dependency" in values else -1,
         tasks=array_size(values["array"], assumed) if "array" in values else 0,
         values=values,
+        unused=passed_on(unused),
         asked=asked,
         assumed=[*asked.assumed, *assumed],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -128,7 +129,17 @@ class _Reading:
         filled = dict(self._filled)
         found.report = ReadReport(self._records, len(columns["id"]), dict(self._dropped), filled, self._bad_rows)
         found.content_hash = sha256
+        found.asked = self._asked_by(columns["id"])
         return found
+
+    def _asked_by(self, ids: NDArray[Any]) -> dict[int, Mapping[str, str]]:
+        """The options of each job, as written; the tasks of an array share theirs."""
+        asked: dict[int, Mapping[str, str]] = {}
+        numbers = iter(ids.tolist())
+        for event in self._events:
+            options = event.values | event.unused
+            asked.update(dict.fromkeys(itertools.islice(numbers, event.tasks or 1), options))
+        return asked
 
     def _columns(self, known: Known) -> dict[str, NDArray[Any]]:
         rows = [_row(event, known) for event in self._events]

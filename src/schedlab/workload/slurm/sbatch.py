@@ -38,6 +38,15 @@ _FLAG_NAMES = """
     parsable propagate quiet reboot requeue share spread-job test-only use-min-nodes verbose wait
 """
 _FLAGS = frozenset(_FLAG_NAMES.split())
+# Short options that are not used here, and that decide about scheduling: Slurm itself may be told of them.
+_PASSED_ON = {
+    "-H": "hold",
+    "-L": "licenses",
+    "-O": "overcommit",
+    "-s": "oversubscribe",
+    "-w": "nodelist",
+    "-x": "exclude",
+}
 _ALIASES = {"tasks-per-node": "ntasks-per-node"}
 _LONG_TO_SHORT = {long: short for short, long in SHORT.items()}
 
@@ -52,14 +61,14 @@ class OptionError(ValueError):
         super().__init__(f"{name} {found}, expected {expected}")
 
 
-def split_options(words: Sequence[str], also: Collection[str] = ()) -> tuple[dict[str, str], list[str]]:
+def split_options(words: Sequence[str], also: Collection[str] = ()) -> tuple[dict[str, str], dict[str, str]]:
     """The options that are used, by their long names, and those that are not, up to the name of the script.
 
     `also` names options that are written with one dash (`-sim-walltime 15`). Of an option that is given twice the last
     one counts, as for Slurm.
     """
     values: dict[str, str] = {}
-    unused: list[str] = []
+    unused: dict[str, str] = {}  # with their dashes
     place = 0
 
     def next_word(option: str) -> str:
@@ -77,19 +86,27 @@ def split_options(words: Sequence[str], also: Collection[str] = ()) -> tuple[dic
             name, has_value, value = word[2:].partition("=")
             name = _ALIASES.get(name, name)
             if name not in USED:
-                unused.append(f"--{name}")
                 # A word that follows is its value; the last one of the line is the script.
                 follows = words[place + 1] if place + 2 < len(words) else "-"
-                place += not (has_value or name in _FLAGS or follows.startswith("-"))
+                separate = not (has_value or name in _FLAGS or follows.startswith("-"))
+                unused[f"--{name}"] = follows if separate else value
+                place += separate
             else:
                 values[name] = value if has_value or name in _FLAGS else next_word(name)
         elif word[1:2] in SHORT:
             values[SHORT[word[1]]] = word[2:] or next_word(SHORT[word[1]])
         else:
-            unused.append(word[:2])
-            place += word[1:] in _SHORT_WITH_VALUE
+            separate = word[1:] in _SHORT_WITH_VALUE and place + 1 < len(words)
+            unused[word[:2]] = words[place + 1] if separate else word[2:]
+            place += separate
         place += 1
     return values, unused
+
+
+def passed_on(unused: Mapping[str, str]) -> dict[str, str]:
+    """Those of them that have a long name, by it."""
+    names = {option: option[2:] if option.startswith("--") else _PASSED_ON.get(option, "") for option in unused}
+    return {name: unused[option] for option, name in names.items() if name}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +118,16 @@ class Asked:
     assumed: tuple[str, ...] = ()
 
 
+def cpus(options: Mapping[str, str]) -> int:
+    """How many CPUs these options ask for in all."""
+    return nodes_and_tasks(options, [])[1] * (_whole(options, "cpus-per-task") or 1)
+
+
 def ask(options: Mapping[str, str]) -> Asked:
     """What these options ask for."""
     assumed: list[str] = []
-    cpus = _whole(options, "cpus-per-task") or 1
-    nodes, tasks = _tasks(options, assumed)
+    of_task = _whole(options, "cpus-per-task") or 1
+    nodes, tasks = nodes_and_tasks(options, assumed)
     per_node, gpus_per_node = _resources(options, "gres"), _gpus(options, "gpus-per-node")
     per_task, in_all = _gpus(options, "gpus-per-task"), _gpus(options, "gpus")
     of_node, of_cpu = _memory(options, "mem", assumed), _memory(options, "mem-per-cpu", assumed)
@@ -122,7 +144,7 @@ def ask(options: Mapping[str, str]) -> Asked:
     if any(amount % parts for amount in in_all.values()):
         assumed.append("GPUs: rounded up to equal shares of the nodes")
 
-    cores = share * cpus
+    cores = share * of_task
     chunk = {"cores": cores, "memory": of_node or of_cpu * cores}
     for resources, times, divisor in (
         (per_node, 1, 1),
@@ -144,7 +166,7 @@ def ask(options: Mapping[str, str]) -> Asked:
     return Asked(request, parts, tuple(assumed))
 
 
-def _tasks(options: Mapping[str, str], assumed: list[str]) -> tuple[int, int]:
+def nodes_and_tasks(options: Mapping[str, str], assumed: list[str]) -> tuple[int, int]:
     """How many nodes (0: it does not say) and tasks."""
     nodes, at_most = _nodes(options, assumed), _whole(options, "ntasks-per-node")
     tasks = _whole(options, "ntasks") or max(nodes, 1) * max(at_most, 1)
