@@ -1,0 +1,1 @@
+"""The real Slurm in simulated time: its own slurmctld behind the one protocol of deciders. docs/slurm.md tells how."""

@@ -1,0 +1,200 @@
+"""The other messages of Slurm 22.05: to and from nodes, and those of administrators."""
+
+from __future__ import annotations
+
+from schedlab.slurm.wire.buffer import NO_VALUE_32
+from schedlab.slurm.wire.layout import (
+    DOUBLE,
+    DOUBLES,
+    LONG_DOUBLES,
+    RAW,
+    TEXT,
+    TEXTS,
+    TIME,
+    U8,
+    U16,
+    U16S,
+    U32,
+    U32S,
+    U64,
+    U64S,
+    Layout,
+    arrays,
+    flagged,
+    received,
+)
+from schedlab.slurm.wire.release_22_05.parts import CREDENTIAL, GRES_MAGIC, PROLOG_GRES, STEP
+
+NODE_REGISTRATION = Layout(
+    "registration of a node",
+    ("timestamp", TIME),
+    ("slurmd_start_time", TIME),
+    ("status", U32),
+    ("features_active", TEXT),
+    ("features_avail", TEXT),
+    ("hostname", TEXT),
+    ("node_name", TEXT),
+    ("arch", TEXT, "x86_64"),
+    ("cpu_spec_list", TEXT),
+    ("os", TEXT, "Linux"),
+    ("cpus", U16),
+    ("boards", U16, 1),
+    ("sockets", U16),
+    ("cores", U16),
+    ("threads", U16),
+    ("real_memory", U64),
+    ("tmp_disk", U32),
+    ("up_time", U32),
+    ("hash_val", U32, NO_VALUE_32),  # of slurm.conf; this one is not compared
+    ("cpu_load", U32),
+    ("free_mem", U64),
+    ("jobs", RAW, b"\0\0\0\0"),
+    ("flags", U16),
+    ("gres", RAW, b"\0\0\0\0"),
+    ("energy", RAW, bytes(40)),
+    ("version", TEXT, "22.05.8"),
+    ("dynamic_type", U8),
+    ("dynamic_conf", TEXT),
+    ("dynamic_feature", TEXT),
+)
+GRES_OF_NODE = Layout(
+    "gres of a node",
+    ("magic", U32, GRES_MAGIC),
+    ("count", U64),
+    ("cpu_count", U32),
+    ("flags", U32),
+    ("plugin_id", U32),
+    ("cpus", TEXT),
+    ("links", TEXT),
+    ("name", TEXT),
+    ("type_name", TEXT),
+    ("unique_id", TEXT),
+)
+LAUNCH = Layout(
+    "launch of a job",
+    ("job_id", U32),
+    ("het_job_id", U32),
+    ("uid", U32),
+    ("gid", U32),
+    ("user_name", TEXT),
+    ("gids", U32S),
+    ("partition", TEXT),
+    ("ntasks", U32),
+    ("pn_min_memory", U64),
+    ("open_mode", U8),
+    ("overcommit", U8),
+    ("array_job_id", U32),
+    ("array_task_id", U32),
+    ("acctg_freq", TEXT),
+    ("container", TEXT),
+    ("cpu_bind_type", U16),
+    ("cpus_per_task", U16),
+    ("restart_count", U16),
+    ("core_spec", U16),
+    ("cpus", arrays(U32, U16S, U32S)),
+    ("alias_list", TEXT),
+    ("cpu_bind", TEXT),
+    ("nodes", TEXT),
+)
+TERMINATION = Layout(
+    "end of a job",
+    ("credential", flagged(received(CREDENTIAL.read))),
+    ("details", TEXT),
+    ("derived_exit_code", U32),
+    ("exit_code", U32),
+    ("gres", PROLOG_GRES),
+    *STEP,
+    ("het_job_id", U32),
+    ("job_state", U32),
+    ("uid", U32),
+    ("gid", U32),
+    ("nodes", TEXT),
+    ("select_jobinfo", U32),
+    ("spank_job_env", TEXTS),
+    ("start_time", TIME),
+    ("time", TIME),
+    ("work_dir", TEXT),
+)
+SUSPENSION = Layout("suspension of a job", ("indefinite", U8), ("core_spec", U16), ("job_id", U32), ("operation", U16))
+SIGNAL = Layout("signal to a job", *STEP, ("flags", U16), ("signal", U16))
+PROLOG = Layout(
+    "prolog of a job",
+    ("gres", PROLOG_GRES),
+    ("job_id", U32),
+    ("het_job_id", U32),
+    ("uid", U32),
+    ("gid", U32),
+    ("alias_list", TEXT),
+    ("nodes", TEXT),
+)
+PROLOG_COMPLETE = Layout("end of a prolog", ("job_id", U32), ("node_name", TEXT), ("prolog_rc", U32))
+EPILOG_COMPLETE = Layout("end of an epilog", ("job_id", U32), ("return_code", U32), ("node_name", TEXT))
+BATCH_COMPLETE = Layout(
+    "end of a script",
+    ("accounting", U8),  # none
+    ("job_id", U32),
+    ("job_rc", U32),
+    ("slurm_rc", U32),
+    ("user_id", U32),
+    ("node_name", TEXT),
+)
+PING_OF_NODE = Layout("answer of a node", ("cpu_load", U32), ("free_mem", U64))
+RETURN_CODE = Layout("return code", ("return_code", U32))
+RETURN_MESSAGE = Layout("return code", ("return_code", U32), ("message", TEXT))
+SUBMITTED = Layout("answer to a submission", ("job_id", U32), ("step_id", U32), ("error", U32), ("message", TEXT))
+KILL = Layout("cancellation", *STEP, ("job", TEXT), ("sibling", TEXT), ("signal", U16), ("flags", U16))
+NODE_UPDATE = Layout(
+    "change of nodes",
+    ("comment", TEXT),
+    ("cpu_bind", U32),
+    ("extra", TEXT),
+    ("features", TEXT),
+    ("features_act", TEXT),
+    ("gres", TEXT),
+    ("node_addr", TEXT),
+    ("node_hostname", TEXT),
+    ("node_names", TEXT),
+    ("node_state", U32, NO_VALUE_32),
+    ("reason", TEXT),
+    ("reason_uid", U32),
+    ("weight", U32, NO_VALUE_32),
+)
+SHUTDOWN = Layout("shutdown", ("options", U16))
+PRIORITY = Layout(
+    "priority of a job",
+    ("job_id", U32),
+    ("user_id", U32),
+    ("age", DOUBLE),
+    ("assoc", DOUBLE),
+    ("fairshare", DOUBLE),
+    ("job_size", DOUBLE),
+    ("partition_factor", DOUBLE),
+    ("qos", DOUBLE),
+    ("direct", DOUBLE),
+    ("site", U32),
+    ("tres", DOUBLES),
+    ("tres_count", U32),
+    ("tres_names", TEXTS),
+    ("tres_weights", DOUBLES),
+    ("nice", U32),
+    ("partition", TEXT),
+)
+SHARE = Layout(
+    "share of an association",
+    ("assoc_id", U32),
+    ("cluster", TEXT),
+    ("name", TEXT),
+    ("parent", TEXT),
+    ("partition", TEXT),
+    ("shares_norm", DOUBLE),
+    ("shares_raw", U32),
+    ("tres_run_secs", U64S),
+    ("tres_grp_mins", U64S),
+    ("usage_efctv", DOUBLE),
+    ("usage_norm", DOUBLE),
+    ("usage_raw", U64),
+    ("usage_tres_raw", LONG_DOUBLES),
+    ("fs_factor", DOUBLE),
+    ("level_fs", DOUBLE),
+    ("user", U16),
+)
