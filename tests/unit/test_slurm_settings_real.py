@@ -1,0 +1,456 @@
+"""The judge of emulated settings is slurmctld itself: it takes them without complaint and shows the site's values."""
+
+import os
+import pwd
+import re
+import shutil
+import socket
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.slurm_programs import slurm_programs
+
+from schedlab.slurm.accounts.passwd import passwd_lines
+from schedlab.slurm.accounts.read_toml import parse_toml
+from schedlab.slurm.accounts.state import write_state
+from schedlab.slurm.settings import Emulation, emulated, read_settings
+
+PATIENCE = 60  # seconds of waiting for a program; it takes about one
+
+# Of a folder without state, of a database that is not there, of plug-ins that nobody uses, and what we say ourselves.
+EXPECTED = re.compile(
+    r"Could not open \w+ state file|NOTE: Trying backup state save file|No fed_mgr state file|mpi[_/]pmix"
+    r"|Sending PersistInit msg|failed to open persistent connection to host:127.0.0.1:1:|database appears down"
+    r"|PriorityWeight(Age|Fairshare) can only be used with SlurmDBD, ignoring"
+)
+
+# What a university might have: included files, everything that touches machines, words of other releases.
+SITE = """\
+ClusterName=Bigfoot
+SlurmctldHost=adm1(10.1.0.1)
+SlurmctldHost=adm2
+SlurmctldPort=6820-6830
+SlurmctldParameters=enable_configless,cloud_dns,idle_on_node_suspend,node_reg_mem_percent=90,max_dbd_msg_action=exit
+SlurmUser=slurm
+AuthType=auth/munge
+AuthAltTypes=auth/jwt
+AuthAltParameters=jwt_key=/etc/jwt.key
+AuthInfo=socket=/run/munge/munge.socket.2
+ProctrackType=proctrack/cgroup
+TaskPlugin=task/affinity,task/cgroup
+TaskPluginParam=SlurmdOffSpec,autobind=cores
+JobAcctGatherType=jobacct_gather/cgroup
+JobAcctGatherParams=OverMemoryKill
+JobContainerType=job_container/tmpfs
+AcctGatherEnergyType=acct_gather_energy/ipmi
+SwitchType=switch/hpe_slingshot
+MpiDefault=pmix
+LaunchParameters=use_interactive_step,enable_nss_slurm
+Prolog=/etc/slurm/prolog.d/*
+Epilog=/etc/slurm/epilog.d/*
+PrologSlurmctld=/etc/slurm/prologslurmctld
+PrologFlags=Alloc,Contain,X11,ForceRequeueOnFail
+HealthCheckProgram=/usr/sbin/nhc
+HealthCheckInterval=300
+RebootProgram="/sbin/shutdown -r now"
+SuspendProgram=/opt/off
+ResumeProgram=/opt/on
+SuspendTime=600
+SuspendExcStates=MAINT
+MailProg=/usr/local/bin/mail
+PlugStackConfig=/etc/slurm/plugstack.conf
+UsePAM=1
+JobSubmitPlugins=lua,all_partitions
+CliFilterPlugins=cli_filter/lua
+BurstBufferType=burst_buffer/datawarp
+NodeFeaturesPlugins=node_features/helpers
+FederationParameters=fed_display
+TreeWidth=65533
+RoutePlugin=route/topology
+FastSchedule=0
+CacheGroups=0
+CryptoType=crypto/munge
+HashPlugin=hash/sha3
+MaxBatchRequeue=7
+KeepAliveTime=60
+PreemptParameters=reorder_count=3,youngest_first,send_user_signal,reclaim_licenses
+DefaultStorageType=mysql
+SallocDefaultCommand="srun -n1 --pty bash"
+AccountingStorageLoc=slurm_acct_db
+AccountingStoreJobComment=yes
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=db1
+AccountingStorageBackupHost=db2
+AccountingStorageEnforce=associations,limits,qos,safe,wckeys
+AccountingStorageTRES=gres/gpu,gres/gpu:a100,license/matlab
+AccountingStoreFlags=job_script,job_env
+JobCompType=jobcomp/elasticsearch
+JobCompLoc=http://es:9200
+StateSaveLocation=/var/spool/slurm
+SlurmctldDebug=error
+SlurmctldSyslogDebug=info
+SlurmSchedLogFile=/var/log/sched.log
+SlurmSchedLogLevel=1
+DebugFlags=Backfill,ConMgr
+LogTimeFormat=thread_id
+Include conf.d/scheduling.conf
+Include conf.d/machines.conf
+"""
+SCHEDULING = """\
+SchedulerType=sched/backfill
+SchedulerParameters=bf_window=10080,\\
+bf_resolution=300,bf_max_job_test=5000,\\
+bf_max_job_user=50,bf_continue,bf_topopt_enable,bf_interval=60 # a comment
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory,CR_ONE_TASK_PER_CORE,LL_SHARED_GRES
+GresTypes=gpu,nvme
+PriorityType=priority/multifactor
+PriorityFlags=MAX_TRES,ACCRUE_ALWAYS,NO_FAIR_TREE
+PriorityWeightAge=1000
+PriorityWeightFairshare=100000
+PriorityWeightTRES=CPU=1000,Mem=2000,GRES/gpu=3000
+PriorityWeightPartition=5000
+PriorityMaxAge=14-0
+PriorityDecayHalfLife=14-0
+PriorityCalcPeriod=10
+PreemptType=preempt/qos
+PreemptMode=REQUEUE
+PreemptExemptTime=00:30:00
+EnforcePartLimits=ALL
+OverTimeLimit=5
+CompleteWait=32
+KillWait=60
+MinJobAge=600
+MaxJobCount=50000
+MaxArraySize=20001
+FirstJobId=1000000
+JobRequeue=1
+BatchStartTimeout=20
+FairShareDampeningFactor=5
+Licenses=matlab:50,ansys:20
+DefMemPerCPU=1024
+MaxMemPerNode=500000
+TopologyPlugin=topology/tree
+TopologyParam=TopoOptional
+DependencyParameters=kill_invalid_depend
+PrivateData=jobs,usage
+ResvOverRun=10
+RequeueExit=100-102
+"""
+MACHINES = """\
+NodeName=DEFAULT CoresPerSocket=32 ThreadsPerCore=2 RealMemory=257000 State=UNKNOWN TmpDisk=900000
+NodeName=c[001-020] Sockets=2 NodeAddr=10.2.0.[1-20] NodeHostname=host[001-020] Weight=10 Feature=amd,milan \\
+  CoreSpecCount=2 MemSpecLimit=4096 CPUs=64
+NodeName=g[01-04] Sockets=2 CoresPerSocket=16 ThreadsPerCore=1 Gres=gpu:a100:4,nvme:2T Weight=100 Features=gpu,a100 \\
+  RestrictedCoresPerGPU=2
+NodeName=v[1-2] Boards=2 SocketsPerBoard=2 CoresPerSocket=8 Gres=gpu:v100:2,gpu:t4:1 Port=6900 BcastAddr=v[1-2]-ib
+NodeName=cloud[1-10] State=CLOUD CPUs=8 CoresPerSocket=4 ThreadsPerCore=1 RealMemory=30000 Weight=1000
+NodeName=old1 Sockets=1 State=DOWN Reason="broken board \\# 2"
+NodeSet=gpunodes Feature=gpu
+NodeSet=cpu Nodes=c[001-020]
+DownNodes=c020 State=DOWN Reason=psu
+PartitionName=DEFAULT State=UP MaxTime=2-0 DefaultTime=60 PriorityTier=10 PriorityJobFactor=10 AllowGroups=ALL \\
+  TRESBillingWeights="CPU=1.0,Mem=0.25G,GRES/gpu=16"
+PartitionName=batch Nodes=cpu Default=YES AllowQos=normal,high MaxNodes=16 MaxCPUsPerSocket=30
+PartitionName=gpu Nodes=gpunodes,v[1-2] QOS=part_gpu MaxCPUsPerNode=30 DefCpuPerGPU=8 DefMemPerGPU=32000
+PartitionName=hidden Nodes=c[001-004] Hidden=YES AllowGroups=staff AllocNodes=login[1-2] AllowAccounts=physics
+PartitionName=scavenge Nodes=ALL PriorityTier=1 PreemptMode=CANCEL GraceTime=120 OverTimeLimit=UNLIMITED
+PartitionName=cloud Nodes=cloud[1-10] SuspendTime=300 PowerDownOnIdle=YES ExclusiveUser=YES LLN=YES
+PartitionName=old Nodes=old1 Shared=EXCLUSIVE Priority=3 State=DRAIN DisableRootJobs=NO MinNodes=1
+"""
+GRES = """\
+AutoDetect=nvml
+NodeName=g[01-04] Name=gpu Type=a100 File=/dev/nvidia[0-1] Cores=0-15
+NodeName=g[01-04] Name=gpu Type=a100 File=/dev/nvidia[2-3] Cores=16-31
+NodeName=g[01-04] Name=nvme Count=2T Flags=CountOnly
+NodeName=v[1-2] Name=gpu Type=v100 File=/dev/nvidia0,/dev/nvidia1
+"""
+TOPOLOGY = """\
+SwitchName=s1 Nodes=c[001-020],gone[1-2]
+SwitchName=s2 Nodes=g[01-04],v[1-2] LinkSpeed=900
+SwitchName=s3 Nodes=cloud[1-10],old1
+SwitchName=top Switches=s[1-3]
+"""
+ACCOUNTS = """\
+cluster = "bigfoot"
+[accounts.physics]
+[users.alice]
+accounts = ["physics"]
+[qos.high]
+priority = 10
+[qos.part_gpu]
+"""
+# A small old one: whole nodes, in order, the keys of another age.
+OLD = """\
+ControlMachine=master
+ControlAddr=192.168.0.1
+BackupController=master2
+ClusterName=old
+CryptoType=crypto/openssl
+SelectType=select/linear
+SchedulerType=sched/builtin
+FastSchedule=1
+MpiDefault=openmpi
+SlurmctldDebug=3
+SchedulerPort=7321
+SchedulerRootFilter=1
+CheckpointType=checkpoint/none
+AcctGatherInfinibandType=acct_gather_infiniband/none
+SbcastParameters=Compression=lz4
+NodeName=n[1-3] Procs=4 State=UP
+PartitionName=all Nodes=n[1-3] Default=YES Shared=FORCE:2 Priority=5
+FrontendName=login1
+"""
+
+
+@dataclass
+class Answers:
+    """What a slurmctld said of itself while it ran."""
+
+    log: str
+    config: dict[str, str]
+    partitions: dict[str, dict[str, str]]
+    nodes: dict[str, dict[str, str]]
+
+    @property
+    def complaints(self) -> list[str]:
+        errors = [line for line in self.log.splitlines() if "error:" in line or "fatal:" in line]
+        return [line for line in errors if not EXPECTED.search(line)]
+
+
+def emulation_in(folder: Path, settings, *, accounting: bool) -> Emulation:
+    for name in ("etc", "state", "log", "spool"):
+        (folder / name).mkdir(parents=True)
+    programs = slurm_programs()
+    plugins = programs.plugins()
+    with socket.socket() as one, socket.socket() as other:
+        one.bind(("127.0.0.1", 0))
+        other.bind(("127.0.0.1", 0))
+        ports = one.getsockname()[1], other.getsockname()[1]
+    emulation = emulated(
+        settings,
+        folder=folder,
+        controller_port=ports[0],
+        node_port=ports[1],
+        user=pwd.getpwuid(os.getuid()).pw_name,
+        plugin_folder=programs.plugin_folder,
+        has_plugin=plugins.__contains__,
+        accounting=accounting,
+    )
+    emulation.write(folder / "etc")
+    return emulation
+
+
+def answers_of(folder: Path) -> Answers:
+    """Starts slurmctld on loopback, asks it and ends it."""
+    programs = slurm_programs()
+    conf, log = folder / "etc" / "slurm.conf", folder / "log" / "slurmctld.log"
+    environment = {**os.environ, **programs.environment(), "SLURM_CONF": str(conf)}
+    with (folder / "out").open("w") as out:
+        process = subprocess.Popen(
+            ["slurmctld", "-D", "-f", str(conf)],
+            executable=programs.slurmctld,
+            env=environment,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end and process.poll() is None:
+            if log.exists() and "Running as primary controller" in log.read_text():
+                break
+            time.sleep(0.05)
+        assert process.poll() is None, (folder / "out").read_text() + (log.read_text() if log.exists() else "")
+        texts = [_asked(environment, what) for what in ("config", "partitions", "nodes")]
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+    config = dict(re.findall(r"^(\w+) +=[ ]?(.*)$", texts[0], re.MULTILINE))
+    return Answers(log.read_text(), config, _records(texts[1]), _records(texts[2]))
+
+
+def _asked(environment, what):
+    end = time.monotonic() + PATIENCE
+    while True:
+        done = subprocess.run(
+            ["scontrol", "-a", "show", what], env=environment, capture_output=True, text=True, check=False
+        )
+        if done.returncode == 0 or time.monotonic() > end:
+            return done.stdout
+        time.sleep(0.1)
+
+
+def _records(text):
+    found = {}
+    for record in text.split("\n\n"):
+        pairs = dict(re.findall(r"(\w+)=(\S*)", record))
+        if pairs:
+            found[pairs.get("PartitionName") or pairs["NodeName"]] = pairs
+    return found
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "conf.d").mkdir()
+    for name, text in {
+        "slurm.conf": SITE,
+        "conf.d/scheduling.conf": SCHEDULING,
+        "conf.d/machines.conf": MACHINES,
+        "gres.conf": GRES,
+        "topology.conf": TOPOLOGY,
+    }.items():
+        (folder / name).write_text(text)
+    return read_settings(folder / "slurm.conf")
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["no accounts", "accounts"])
+def site_answers(request, site, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    emulation = emulation_in(folder, site, accounting=request.param)
+    if request.param:
+        accounts = parse_toml(ACCOUNTS, "accounts.toml")
+        _, uids = passwd_lines(accounts.users)
+        write_state(folder / "state", accounts, uids, tres=emulation.facts.tres)
+    return emulation, answers_of(folder), request.param
+
+
+def test_the_site_is_taken_without_complaint(site_answers):
+    _, answers, _ = site_answers
+    assert answers.complaints == []
+    assert "Running as primary controller" in answers.log
+
+
+def test_the_site_keeps_its_scheduling(site_answers):
+    _, answers, accounting = site_answers
+    weights = "CPU=1000,Mem=2000,GRES/gpu=3000" if accounting else "CPU=1000,Mem=2000"
+    expected = {
+        "SchedulerType": "sched/backfill",
+        "SchedulerParameters": "bf_window=10080,bf_resolution=300,bf_max_job_test=5000,bf_max_job_user=50,bf_continue,"
+        "bf_interval=60,preempt_reorder_count=3,preempt_youngest_first",
+        "SelectType": "select/cons_tres",
+        "SelectTypeParameters": "CR_CORE_MEMORY,CR_ONE_TASK_PER_CORE",
+        "PriorityType": "priority/multifactor",
+        "PriorityFlags": "ACCRUE_ALWAYS,NO_FAIR_TREE,MAX_TRES",
+        "PriorityWeightPartition": "5000",
+        "PriorityWeightTRES": weights,
+        "PriorityMaxAge": "14-00:00:00",
+        "PriorityDecayHalfLife": "14-00:00:00",
+        "PriorityCalcPeriod": "00:10:00",
+        "PreemptType": "preempt/qos",
+        "PreemptMode": "REQUEUE",
+        "PreemptExemptTime": "00:30:00",
+        "EnforcePartLimits": "ALL",
+        "OverTimeLimit": "5 min",
+        "CompleteWait": "32 sec",
+        "KillWait": "60 sec",
+        "MinJobAge": "600 sec",
+        "MaxJobCount": "50000",
+        "MaxArraySize": "20001",
+        "FirstJobId": "1000000",
+        "JobRequeue": "1",
+        "BatchStartTimeout": "20 sec",
+        "FairShareDampeningFactor": "5",
+        "Licenses": "matlab:50,ansys:20",
+        "DefMemPerCPU": "1024",
+        "MaxMemPerNode": "500000",
+        "TopologyPlugin": "topology/tree",
+        "TopologyParam": "TopoOptional",
+        "DependencyParameters": "kill_invalid_depend",
+        "ResvOverRun": "10 min",
+        "RequeueExit": "100-102",
+        "JobSubmitPlugins": "all_partitions",
+        "SlurmctldParameters": "node_reg_mem_percent=90,preempt_send_user_signal",
+    }
+    if accounting:
+        expected |= {"PriorityWeightAge": "1000", "PriorityWeightFairShare": "100000"}
+        expected |= {"AccountingStorageEnforce": "associations,limits,qos,safe"}
+    assert {key: answers.config[key] for key in expected} == expected
+
+
+def test_the_site_keeps_its_partitions(site_answers):
+    _, answers, accounting = site_answers
+    shown = answers.partitions
+    assert list(shown) == ["batch", "gpu", "hidden", "scavenge", "cloud", "old"]
+    assert shown["batch"]["Nodes"] == "c[001-020]"
+    assert shown["batch"]["MaxNodes"] == "16"
+    assert shown["batch"]["AllowQos"] == ("normal,high" if accounting else "ALL")
+    assert shown["gpu"]["QoS"] == ("part_gpu" if accounting else "N/A")
+    assert shown["gpu"]["Nodes"] == "g[01-04],v[1-2]"
+    assert shown["gpu"]["JobDefaults"] == "DefCpuPerGPU=8,DefMemPerGPU=32000"
+    assert (shown["hidden"]["Hidden"], shown["hidden"]["AllowGroups"]) == ("YES", "ALL")
+    assert shown["scavenge"]["PriorityTier"] == "1"
+    assert (shown["scavenge"]["PreemptMode"], shown["scavenge"]["GraceTime"]) == ("CANCEL", "120")
+    assert (shown["cloud"]["ExclusiveUser"], shown["cloud"]["LLN"]) == ("YES", "YES")
+    assert (shown["old"]["OverSubscribe"], shown["old"]["State"]) == ("EXCLUSIVE", "DRAIN")
+    assert {part["MaxTime"] for part in shown.values()} == {"2-00:00:00"}
+
+
+def test_nodes_register_as_slurmctld_expects_them(site_answers):
+    emulation, answers, _ = site_answers
+    assert {node.name for node in emulation.nodes} == set(answers.nodes)
+    for node in emulation.nodes:
+        shown = answers.nodes[node.name]
+        assert shown["NodeAddr"] == "127.0.0.1"
+        assert (node.cpus, node.boards, node.sockets, node.cores_per_socket, node.threads) == tuple(
+            int(shown[key]) for key in ("CPUTot", "Boards", "Sockets", "CoresPerSocket", "ThreadsPerCore")
+        )
+        assert (node.memory, node.tmp_disk) == (int(shown["RealMemory"]), int(shown["TmpDisk"]))
+        assert ",".join(node.features) == shown["AvailableFeatures"].replace("(null)", "")
+        assert node.core_spec_count == int(shown.get("CoreSpecCount", 0))
+        assert ("DRAIN" in shown["State"]) != node.in_service
+    assert answers.nodes["g01"]["Gres"] == "gpu:a100:4,nvme:2T"
+
+
+def test_an_old_file(tmp_path):
+    (tmp_path / "slurm.conf").write_text(OLD)
+    emulation_in(tmp_path / "run", read_settings(tmp_path / "slurm.conf"), accounting=False)
+    answers = answers_of(tmp_path / "run")
+    assert answers.complaints == []
+    assert (answers.config["SelectType"], answers.config["SchedulerType"]) == ("select/linear", "sched/builtin")
+    assert answers.partitions["all"]["PriorityTier"] == answers.partitions["all"]["PriorityJobFactor"] == "5"
+    assert answers.partitions["all"]["OverSubscribe"] == "FORCE:2"
+    assert answers.nodes["n3"]["CPUTot"] == "4"
+
+
+def test_edits_arrive(site, tmp_path):
+    edits = [
+        *("SchedulerParameters+=bf_max_job_user=10", "PriorityWeightPartition*=1.2", "Licenses-=ansys"),
+        *("PartitionName=hidden:PriorityTier=77", "NodeName=c003:Weight=5", "PartitionName=old:MaxTime=2:00:00"),
+    ]
+    emulation_in(tmp_path / "run", site.edited(edits), accounting=False)
+    answers = answers_of(tmp_path / "run")
+    assert answers.complaints == []
+    assert "bf_max_job_user=10," in answers.config["SchedulerParameters"]
+    assert (answers.config["PriorityWeightPartition"], answers.config["Licenses"]) == ("6000", "matlab:50")
+    assert (answers.partitions["hidden"]["PriorityTier"], answers.partitions["old"]["PriorityTier"]) == ("77", "3")
+    assert answers.partitions["old"]["MaxTime"] == "02:00:00"
+    assert [answers.nodes[name]["Weight"] for name in ("c002", "c003", "c004")] == ["10", "5", "10"]
+
+
+@pytest.mark.parametrize("name", ["ubccr-micro", "ubccr-ubhpc"])
+def test_sites_of_the_traces(traces, tmp_path, name):
+    settings = read_settings(traces / "slurm" / f"{name}-slurm.conf")
+    emulation = emulation_in(tmp_path / "run", settings, accounting=False)
+    answers = answers_of(tmp_path / "run")
+    assert answers.complaints == []
+    for key in ("SchedulerParameters", "SelectType", "PreemptMode", "FirstJobId", "MaxJobCount", "PriorityWeightQOS"):
+        assert answers.config[key] == settings.text(key, answers.config[key])
+    assert len(emulation.nodes) == len(answers.nodes) == {"ubccr-micro": 10, "ubccr-ubhpc": 217}[name]
+    for node in emulation.nodes:
+        shown = answers.nodes[node.name]
+        assert (str(node.cpus), str(node.memory)) == (shown["CPUTot"], shown["RealMemory"])
+
+
+def test_stored_accounts(traces, tmp_path):
+    stored = traces / "slurm-real" / "vc_fairshare"
+    emulation_in(tmp_path / "run", read_settings(stored / "slurm.conf"), accounting=True)
+    for name in ("assoc_mgr_state", "last_tres", "clustername"):
+        shutil.copyfile(stored / name, tmp_path / "run" / "state" / name)
+    answers = answers_of(tmp_path / "run")
+    assert answers.complaints == []
+    assert answers.config["PriorityWeightFairShare"] == "50000"
+    assert answers.config["AccountingStorageEnforce"] == "associations,limits,qos"
