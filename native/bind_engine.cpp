@@ -272,6 +272,8 @@ class Simulation {
   }
 
   // The same step by step.
+  double next_event() { return engine().next_time(); }
+
   bool advance() {
     if (passing_) engine().close_pass(*decider_);
     passing_ = engine().advance();
@@ -385,6 +387,8 @@ void bind_engine(nb::module_ &module) {
            "watched"_a, "Who decides, who looks on, and where jobs come from and results go.")
       .def("run", &Simulation::run, "Simulates the whole workload; returns the seconds it took.")
       .def("advance", &Simulation::advance, "Goes on to the next pass, step by step; False when it is over.")
+      .def("next_event", &Simulation::next_event,
+           "When something happens next, as things are; infinity if nothing will. It knows the future.")
       .def("events", &Simulation::events, nb::sig("def events(self) -> list[tuple[str, Job | int | None]]"),
            "What is told in this pass.")
       .def("finish", &Simulation::finish, "Hands over what is left, and the jobs that are still there as they are.")

@@ -56,6 +56,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // The same by hand: prepare; then, as long as `advance` says so, open the pass, decide, close it; then finish.
   void prepare(bool track_ends);  // whether the estimated ends of running jobs are kept
   bool advance();                 // to the next pass; false when nothing will happen any more
+  Time next_time();               // when something happens next, as things are
   void open_pass(Decider &decider);
   void close_pass(Decider &decider);
   void finish();
@@ -82,7 +83,6 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   // The loop's phases.
   bool more_input();  // asks the host for the next batch where needed
-  Time next_time();
   void whole_instant();
   void begin_instant_by_event();
   bool next_event();

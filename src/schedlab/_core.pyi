@@ -380,6 +380,11 @@ class Simulation:
     def advance(self) -> bool:
         """Goes on to the next pass, step by step; False when it is over."""
 
+    def next_event(self) -> float:
+        """
+        When something happens next, as things are; infinity if nothing will. It knows the future.
+        """
+
     def events(self) -> list[tuple[str, Job | int | None]]:
         """What is told in this pass."""
 

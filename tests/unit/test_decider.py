@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import runpy
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -236,17 +237,19 @@ class Elsewhere(sl.Policy):
     resumable = False
 
     def __init__(self, fails: bool = False) -> None:
-        self.fails, self.told = fails, []
+        self.fails, self.told, self.ahead = fails, [], []
 
     def adapt(self, workload: Any, cluster: Any) -> Any:
         self.told.append("adapt")
         return replace(workload, requests=[sl.Request(chunk={"cores": 2})])
 
-    def begin(self, view: Any) -> None:
+    def begin(self, view: Any, next_event: Any) -> None:
         self.told.append(f"begin {view.cluster.nodes}")
+        self.next_event = next_event
 
     def decide(self, view: Any, events: Any) -> None:
         self.told.append("decide")
+        self.ahead.append((view.now, self.next_event()))
         if self.fails and view.now == 10:
             raise sl.SchedlabError("the other process has died")
         for job in view.queue:
@@ -266,6 +269,7 @@ def test_a_decider_elsewhere_begins_leaves_evidence_and_is_closed(tmp_path: Path
     decider = Elsewhere()
     run = sl.simulate(jobs, sl.Cluster.uniform(2, cores=4), decider, out=tmp_path / "run" if out else None)
     assert decider.told == ["adapt", "begin 2", *["decide"] * 4, "evidence", "close"]
+    assert decider.ahead == [(0.0, 10.0), (5.0, 10.0), (10.0, inf), (15.0, inf)]
     assert run.jobs["cores"].to_list() == [2, 2]  # as it wanted them accounted for
     copy = sl.read_run(run.save(tmp_path / "copy"), verify=True)
     for one in (run, copy):
@@ -288,3 +292,19 @@ def test_a_decider_elsewhere_may_not_have_checkpoints(tmp_path: Path) -> None:
     jobs = sl.Workload.of(submit=[0], runtime=[5], count=[1])
     with pytest.raises(sl.InputError, match="Elsewhere cannot be taken up again"):
         sl.simulate(jobs, sl.Cluster.of_cores(4), Elsewhere(), checkpoint=Checkpoint(tmp_path / "c", every=1.0))
+
+
+def test_a_run_with_evidence_is_replaced_whole_and_other_files_are_not_touched(tmp_path: Path) -> None:
+    jobs = sl.Workload.of(submit=[0], runtime=[5], count=[1])
+    cluster = sl.Cluster.uniform(2, cores=4)
+    sl.simulate(jobs, cluster, Elsewhere(), out=tmp_path / "run")
+    sl.simulate(jobs, cluster, "easy", out=tmp_path / "run", force=True)
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
+        "jobs.parquet",
+        "run.json",
+        "timeline.parquet",
+    ]
+    sl.simulate(jobs, cluster, Elsewhere(), out=tmp_path / "run", force=True)
+    (tmp_path / "run" / "elsewhere" / "mine.txt").write_text("precious")
+    with pytest.raises(sl.InputError, match=r"other files \(elsewhere/mine.txt\)"):
+        sl.simulate(jobs, cluster, "easy", out=tmp_path / "run", force=True)

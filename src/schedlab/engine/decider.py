@@ -9,7 +9,7 @@ or point; (kind, node) with closed or opened; or ("woken", None).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from schedlab._core import Job, View
@@ -31,7 +31,8 @@ class Policy(ABC):
 
     It may bring observers along, and it may have a method `allows(view, job, nodes)`, which every start has to pass.
     Where the deciding is done elsewhere (another process, another program), `begin` is the place to start it, `close`
-    to stop it, and `evidence` to say what it left behind.
+    to stop it, and `evidence` to say what it left behind. An attribute `overrun` ("kill" or "run") says what is to
+    happen to jobs at their limits.
     """
 
     placement = "first-fit"
@@ -47,8 +48,11 @@ class Policy(ABC):
         """The jobs as the engine is to account for them; also where a decider learns the names behind numbers."""
         return workload
 
-    def begin(self, view: View) -> None:  # noqa: B027 - an offer, not a duty
-        """Before anything happens."""
+    def begin(self, view: View, next_event: Callable[[], float]) -> None:  # noqa: B027 - an offer, not a duty
+        """Before anything happens. `next_event()` is the time before which nothing will but what the decider does.
+
+        It is for advancing another clock in large steps, not for deciding: it knows the future.
+        """
 
     def evidence(self) -> dict[str, bytes]:
         """At the end, or where it failed: files to be kept with the run, by name."""

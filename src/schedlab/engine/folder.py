@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -50,7 +51,7 @@ def check_target(path: Path, force: bool = False) -> None:
         return
     if not target.is_dir():
         raise InputError("cannot write a run here: it is a file", where=where, hint="name a folder")
-    others = sorted(entry.name for entry in target.iterdir() if entry.name not in RUN_FILES)
+    others = sorted(set(map(str, _files(target))) - RUN_FILES - _left(target))
     if others:
         shown = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
         kind = "a run and other files" if holds_run(target) else "other files"
@@ -59,6 +60,21 @@ def check_target(path: Path, force: bool = False) -> None:
         raise InputError("already holds a run", where=where, hint="choose another folder, or replace it with --force")
     if any(target.iterdir()) and not force:
         raise InputError("holds parts of a run", where=where, hint="choose another folder, or replace it with --force")
+
+
+def _files(folder: Path) -> list[Path]:
+    """What is in it, relative to it; a folder inside that is empty counts too."""
+    inside = [path for path in folder.rglob("*") if path.is_file() or not any(path.iterdir())]
+    return [path.relative_to(folder) for path in inside]
+
+
+def _left(folder: Path) -> frozenset[str]:
+    """The files that deciders have left in a run."""
+    try:
+        files = json.loads((folder / "run.json").read_text(encoding="utf-8"))["files"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return frozenset()
+    return frozenset(files)
 
 
 @contextmanager

@@ -45,6 +45,7 @@ def simulate(
     watch: Watch | None = None,
     checkpoint: Checkpoint | None = None,
     performance: bool = False,
+    repetition: int = 0,
 ) -> Run:
     """Replay `workload` on `cluster` under `policy`: its text (`easy:order=sjf`), or an object that decides.
 
@@ -53,10 +54,13 @@ def simulate(
     `progress` is called a few times a second, and so is `watch`, with the view (to look at, not to decide). If a
     policy or an observer in Python fails, the error says where, and what had been simulated until then is its `run`
     (and in `out`), marked as incomplete. With a `checkpoint` the run can be interrupted at any time: the same call
-    takes it up again. `performance` records what each decision cost, for `Run.performance`.
+    takes it up again. `performance` records what each decision cost, for `Run.performance`. `repetition` tells a policy
+    in which chance has a part which time this is.
     """
     choice = chosen(policy, estimate)
-    options = Options(choice.estimate_text, overrun, passes, dependencies)
+    if repetition and (repeat := getattr(choice.decider, "repeat", None)) is not None:
+        repeat(repetition)
+    options = Options(choice.estimate_text, getattr(choice.decider, "overrun", overrun), passes, dependencies)
     simulation = Simulated(
         workload, cluster, choice, options, observers, validate, out, force, progress, watch, checkpoint, performance
     )
@@ -204,7 +208,7 @@ class Simulated:
     def begin(self) -> None:
         self._observers.begin(self.core.view)
         if self._begin is not None:
-            self._begin(self.core.view)
+            self._begin(self.core.view, self.core.next_event)
 
     def advance(self) -> bool:
         """Go on to the next pass; False when nothing will happen any more."""
