@@ -38,6 +38,7 @@ def execute(run: PlannedRun, asked: dict[str, Any], folder: Path, inputs: Inputs
         observers=_observers(run),
         out=place,
         force=True,  # what an earlier attempt left
+        repetition=run.repetition,
         **_rules(run.point),
     )
     result = run.to_dict() | {
@@ -70,9 +71,9 @@ def result_file(folder: Path, identity: str) -> Path:
 def file_hashes(folder: Path) -> dict[str, str]:
     """The sha256 of every file of a run."""
     found = {}
-    for path in sorted(folder.iterdir()):
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         with path.open("rb") as file:
-            found[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
+            found[path.relative_to(folder).as_posix()] = hashlib.file_digest(file, "sha256").hexdigest()
     return found
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from schedlab.experiment.study import Point, Study
+from schedlab.experiment.study import QUOTED, Point, Study
 from schedlab.model.plugin_text import names_code
 from schedlab.model.version import VERSION
 
@@ -75,9 +75,15 @@ def _content(name: str, value: Any) -> Any:
 
 
 def _code_in(text: str) -> list[str]:
-    """The hashes of the Python files that a text names: `easy:order=mine.py:key`."""
+    """The hashes of the files that a text names: `easy:order=mine.py:key`, `slurm-real(conf='slurm.conf')`."""
     words = text.replace("(", " ").replace(":", " ").replace("=", " ").replace(",", " ").split()
-    return [_hash_of(word, _mark(word)) for word in words if word.endswith(".py") and Path(word).is_file()]
+    files = [word for word in words if word.endswith(".py") and Path(word).is_file()]
+    for name in QUOTED.findall(text):
+        if Path(name).is_file():
+            # A slurm.conf is read with what lies beside it: gres.conf, topology.conf, included files.
+            beside = sorted(map(str, Path(name).parent.glob("*.conf"))) if name.endswith(".conf") else []
+            files += [name, *beside]
+    return [_hash_of(file, _mark(file)) for file in files]
 
 
 @lru_cache(maxsize=256)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +28,7 @@ _KEYS = (
 KEEPS = ("tables", "summary")
 PHASES = ("fill", "stabilisation", "experiment", "drain")
 LONGEST_RANGE = 10_000
+QUOTED = re.compile(r"[\"']([^\"']+)[\"']")  # an argument of a policy or observer, which may be the name of a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +166,13 @@ class _Reading:
 
     def _located(self, text: str) -> str:
         """Files are named relative to the study file."""
+        text = QUOTED.sub(lambda quoted: quoted[0].replace(quoted[1], self._path(quoted[1])), text)
         place, colon, rest = text.partition(":")
-        candidate = self.folder / place
-        return f"{candidate}{colon}{rest}" if place and not Path(place).is_absolute() and candidate.is_file() else text
+        return f"{self._path(place)}{colon}{rest}"
+
+    def _path(self, name: str) -> str:
+        candidate = self.folder / name
+        return str(candidate) if name and not Path(name).is_absolute() and candidate.is_file() else name
 
     def _check_sources(self, grid: Mapping[str, Any]) -> None:
         if ("log" in grid) == ("model" in grid):
