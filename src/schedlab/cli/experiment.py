@@ -48,10 +48,6 @@ def run(
 
     [b]schedlab experiment run study.toml[/b]
     """
-    from schedlab.cli.experiment_output import StudyBar, print_summary
-    from schedlab.cli.output import InterruptedError, say
-    from schedlab.experiment.coordinator import run_study
-    from schedlab.experiment.results import Results
     from schedlab.experiment.study import read_study
 
     wanted = read_study(study)
@@ -59,18 +55,7 @@ def run(
     if dry_run:
         _show_plan(wanted, folder, workers)
         return
-    with StudyBar(wanted.name, quiet) as bar:
-        try:
-            status = run_study(
-                wanted, folder, workers=_workers(workers, on), fail_fast=fail_fast, watch=bar, stopping=_stopping
-            )
-        except KeyboardInterrupt:
-            raise InterruptedError(f"what is done is kept in {folder}; the same command goes on") from None
-    if not quiet:
-        print_summary(Results(folder), bar.seconds)
-        say(f"results in {folder}; schedlab experiment report {folder} --out report.html")
-    if status.failed:
-        raise typer.Exit(1)
+    run_and_report(wanted, folder, workers=_workers(workers, on), fail_fast=fail_fast, quiet=quiet)
 
 
 @experiment.command()
@@ -181,6 +166,34 @@ def import_study(
     from schedlab.experiment.keeping import import_study as unpack
 
     say(f"{unpack(archive, folder):,} new runs in {folder}")
+
+
+def run_and_report(
+    study: Study, folder: Path, *, workers: Any = None, fail_fast: bool = False, quiet: bool = False
+) -> None:
+    """Run what is left of a study, and print what came out."""
+    from schedlab.cli.experiment_output import StudyBar, print_summary
+    from schedlab.cli.output import InterruptedError, say
+    from schedlab.experiment.coordinator import run_study
+    from schedlab.experiment.results import Results
+
+    with StudyBar(study.name, quiet) as bar:
+        try:
+            status = run_study(
+                study,
+                folder,
+                workers=workers or _workers(None, None),
+                fail_fast=fail_fast,
+                watch=bar,
+                stopping=_stopping,
+            )
+        except KeyboardInterrupt:
+            raise InterruptedError(f"what is done is kept in {folder}; the same command goes on") from None
+    if not quiet:
+        print_summary(Results(folder), bar.seconds)
+        say(f"results in {folder}; schedlab experiment report {folder} --out report.html")
+    if status.failed:
+        raise typer.Exit(1)
 
 
 def _stopping(running: int) -> None:

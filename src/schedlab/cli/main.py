@@ -24,6 +24,7 @@ from schedlab.cli.plot import plot
 from schedlab.cli.policies import policies
 from schedlab.cli.resume import resume
 from schedlab.cli.run import run
+from schedlab.cli.slurm import slurm
 from schedlab.cli.transform import transform
 from schedlab.model.errors import SchedlabError
 from schedlab.model.version import VERSION
@@ -47,6 +48,7 @@ for _panel, _commands in COMMANDS.items():
     for _command in _commands:
         app.command(rich_help_panel=_panel)(_command)
 app.add_typer(experiment, rich_help_panel=RUNS)
+app.add_typer(slurm, rich_help_panel=RUNS)
 
 
 def _print_version(wanted: bool) -> None:

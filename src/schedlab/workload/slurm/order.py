@@ -18,25 +18,30 @@ _AT_ITS_END = ("afterok", "afterany", "aftercorr")
 
 def array_size(text: str, assumed: list[str]) -> int:
     """How many tasks an array such as `0-15:4,20%2` has."""
+    if "%" in text:
+        assumed.append("array: how many of its tasks may run together is not used")
+    return sum(map(len, array_tasks(text)))
+
+
+def array_tasks(text: str) -> list[range]:
+    """The numbers of the tasks of an array, in their order."""
     indices, percent, together = text.partition("%")
-    expected = f"indices such as 0-15 or 1,3,5-7, at most {MOST_TASKS:,} of them"
-    found = 0
+    error = OptionError("array", text, f"indices such as 0-15 or 1,3,5-7, at most {MOST_TASKS:,} of them")
+    found: list[range] = []
     for part in indices.split(","):
         match = _INDICES.fullmatch(part)
-        first, last, step = (int(group or 0) for group in match.groups()) if match else (1, 0, 0)
-        if match and match[2] is None:
-            last = first
-        if last < first or (match and match[3] and not step):
-            raise OptionError("array", text, expected)
-        found += (last - first) // (step or 1) + 1
-    if found > MOST_TASKS:
-        raise OptionError("array", text, expected)
-    if percent:
-        try:
-            whole(together, least=1)
-        except ValueError:
-            raise OptionError("array", text, expected) from None
-        assumed.append("array: how many of its tasks may run together is not used")
+        if match is None:
+            raise error
+        first = int(match[1])
+        last, step = int(match[2] or first), int(match[3] or 1)
+        if last < first or not step:
+            raise error
+        found.append(range(first, last + 1, step))
+    try:
+        if sum(map(len, found)) > MOST_TASKS or (percent and not whole(together, least=1)):
+            raise error
+    except ValueError:
+        raise error from None
     return found
 
 

@@ -1,0 +1,236 @@
+"""The real slurmctld as a decider: the engine owns jobs, nodes and time, Slurm says who starts where and when.
+
+What happens to jobs and nodes is told to slurmctld one thing after the other; its timers are our wake-ups; the
+launches that it sends to its nodes are starts, the terminations that nobody asked for are kills and requeues.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from schedlab._core import Job, View
+from schedlab.engine.decider import Event, Policy
+from schedlab.model.cluster import Cluster
+from schedlab.model.errors import InputError
+from schedlab.model.random import random_stream
+from schedlab.model.workload import Workload
+from schedlab.slurm.errors import SlurmError
+
+if TYPE_CHECKING:
+    from schedlab.slurm.controller import Controller
+    from schedlab.slurm.correspondence import Known
+    from schedlab.slurm.nodes import Launch
+
+SECOND = 1_000_000_000  # Slurm's clock counts nanoseconds
+PATIENCE = 86_400.0  # seconds with an idle machine after which jobs that still wait are given up
+LONGEST_LOOP = 300.0  # seconds; of slurmctld's loops: another phase of them is another run
+
+
+class RealSlurm(Policy):
+    """slurmctld, unmodified, in simulated time.
+
+    `conf` is the site's slurm.conf; `set` changes it ("SchedulerParameters+=bf_max_job_user=10"); `accounts` is a
+    `sacctmgr dump` or a TOML file of accounts, `qos` a table of `sacctmgr show qos`. `phase` is the time in seconds
+    between slurmctld being ready and second 0 of the workload: it shifts the phase of its loops. `evidence` is how
+    often, in seconds, counters, priorities and shares are written down (0: never). Scheduling takes no simulated time,
+    unless each look at the clock costs `tick` seconds, or the CPU time really used counts `cpu` times.
+    """
+
+    overrun = "run"  # Slurm kills at limits itself
+    resumable = False
+
+    def __init__(
+        self,
+        conf: str | Path,
+        set: str | Sequence[str] = (),
+        accounts: str | Path | None = None,
+        qos: str | Path | None = None,
+        phase: float = 30.0,
+        evidence: float = 1800.0,
+        tick: float = 0.0,
+        cpu: float = 0.0,
+    ) -> None:
+        from schedlab.slurm.setup import Setup
+
+        self.setup = Setup.read(conf, (set,) if isinstance(set, str) else tuple(set), accounts, qos)
+        self._phase, self._every = phase, evidence
+        self._tick, self._cpu = tick, cpu
+        self._controller: Controller | None = None
+
+    def repeat(self, number: int) -> None:
+        """Every repetition has another phase of slurmctld's loops; the first one has the given one."""
+        if number:
+            self._phase += round(float(random_stream(number, "slurm", "phase").uniform(0, LONGEST_LOOP)), 3)
+
+    def adapt(self, workload: Workload, cluster: Cluster) -> Workload:
+        from schedlab.slurm.jobs import Speaker, in_cpus
+
+        if cluster.pool:
+            hint = "give the slurm.conf as the cluster too"
+            raise InputError("the real Slurm needs nodes, and this machine is a pool of cores", hint=hint)
+        self._speaker = Speaker(workload)
+        self.setup.meet(self._speaker.names(), cluster, workload)
+        return in_cpus(workload)
+
+    def begin(self, view: View, next_event: Callable[[], float]) -> None:
+        from schedlab.slurm.correspondence import Correspondence
+        from schedlab.slurm.evidence import Evidence
+
+        self._controller = self.setup.start(tick=self._tick, cpu=self._cpu)
+        self._zero = self._controller.clock.now + round(self._phase * SECOND)  # Slurm's time of second 0
+        self._known = Correspondence(self._controller, self._speaker)
+        self._evidence = Evidence(self._controller, self._known.job_of, self.setup.notes, self._every)
+        self._nodes = {name: number for number, name in enumerate(view.cluster.names)}
+        self._next_event = next_event
+        self._launches: list[Launch] = []
+        self._last_change = 0.0
+
+    def decide(self, view: View, events: list[Event]) -> None:
+        assert self._controller is not None
+        controller, clock = self._controller, self._controller.clock
+        now = self._zero + round(view.now * SECOND)
+        self._known.hear(view, events)
+        while True:
+            controller.settle()
+            if clock.now > now:
+                break  # it has gone ahead of us: scheduling has cost time
+            self._act(view)
+            if clock.now < now or 0 <= clock.next <= now:
+                controller.run(now)
+            elif controller.unanswered or not self._known.news:
+                break  # it has to think, or knows everything
+            else:
+                self._known.tell_next()
+        if any(kind != "woken" for kind, _ in events):
+            self._last_change = view.now
+        if len(self._known):
+            self._give_up_what_is_stuck(view)
+            if clock.now <= now and not controller.unanswered:
+                self._evidence.take(view)
+            self._go_ahead(view, now)
+
+    def evidence(self) -> dict[str, bytes]:
+        if self._controller is None:
+            return {}
+        with suppress(SlurmError):  # it may be dead, which has been said
+            self._controller.run_down()
+        return self._evidence.files(self._zero)
+
+    @property
+    def process_id(self) -> int:
+        """Of slurmctld, while it runs."""
+        assert self._controller is not None
+        return self._controller.process_id
+
+    def refusals(self) -> dict[str, list[int]]:
+        """The jobs that Slurm did not take, or never started, by what it says of them."""
+        found: dict[str, list[int]] = {}
+        for row in self._evidence.refusals:
+            found.setdefault(row["reason"], []).append(row["job"])
+        return found
+
+    def close(self) -> None:
+        if self._controller is not None:
+            self._controller.stop()
+            self._controller = None
+
+    def _go_ahead(self, view: View, now: int) -> None:
+        """Let slurmctld run until it decides something or something else happens, and be woken then."""
+        assert self._controller is not None
+        controller, clock = self._controller, self._controller.clock
+        sample = self._evidence.next if self._evidence.next > view.now else inf
+        until = self._zero + round(min(self._next_event(), sample, view.now + PATIENCE) * SECOND)
+        while clock.now < until and not controller.nodes.busy and not self._known.refused:
+            if not controller.unanswered and self._known.news:
+                break
+            # An answer of slurmctld does not stop its clock, and what it is told next has to wait for it.
+            step = max(clock.next, clock.now) if controller.unanswered and clock.next >= 0 else until
+            controller.run(min(step, until))
+        if clock.now > now:
+            view.wake_at((clock.now - self._zero) / SECOND)
+
+    # ---- what Slurm has decided ----
+
+    def _act(self, view: View) -> None:
+        assert self._controller is not None
+        while self._known.refused:
+            known, words = self._known.refused.pop()
+            self._refuse(view, known, words)
+        nodes = self._controller.nodes
+        self._launches = sorted([*self._launches, *nodes.take_launches()], key=lambda launch: launch.number)
+        self._launches = [launch for launch in self._launches if not self._start(view, launch)]
+        for number in sorted(nodes.take_ends()):
+            self._end(view, number)
+        for order in nodes.take_suspensions():
+            self._suspend(view, order.job, order.resume)
+
+    def _start(self, view: View, launch: Launch) -> bool:
+        """False if Slurm's answer to the submission is still under way, so that nobody knows which job this is."""
+        assert self._controller is not None
+        known = self._known.find(launch.array, launch.task) if launch.array else self._known.find(launch.number, None)
+        if known is None:
+            return not self._controller.unanswered
+        info = self._controller.job(launch.number)
+        self._known.launched(known, launch.number, launch.nodes[0])
+        started = view.start(
+            known.job, self._shares(known.job, launch), priority=info.priority, backfilled=info.backfilled
+        )
+        if not started:
+            raise SlurmError(f"Slurm has started job {known.job.id} on {launch.nodes}, which somebody does not allow")
+        self._last_change = view.now
+        return True
+
+    def _shares(self, job: Job, launch: Launch) -> list[tuple[int, int]]:
+        """Its CPUs on each node; Slurm may give more than were asked for, which nobody uses then."""
+        left, shares = job.count, []
+        for name, cpus in zip(launch.nodes, launch.cpus, strict=True):
+            if taken := min(left, cpus):
+                shares.append((self._nodes[name], taken))
+            left -= taken
+        if left:
+            given = sum(launch.cpus)
+            raise SlurmError(f"Slurm has given job {job.id} {given} CPUs, and it was taken to ask for {job.count}")
+        return shares
+
+    def _end(self, view: View, number: int) -> None:
+        """Slurm has ended a job that would have gone on: at its limit, for another one, or because of a node."""
+        assert self._controller is not None
+        known = self._known.stopped(number)
+        if known is None:
+            return
+        self._last_change = view.now
+        if self._controller.job(number).state == "PENDING":
+            view.requeue(known.job)
+        else:
+            self._known.forget(known)
+            view.kill(known.job)
+
+    def _suspend(self, view: View, number: int, resume: bool) -> None:
+        known = self._known.running(number)
+        if known is None:
+            return
+        if not resume:
+            known.nodes = list(known.job.nodes)
+            view.suspend(known.job)
+        elif not view.resume(known.job, known.nodes):
+            raise SlurmError(f"Slurm has resumed job {known.job.id}, which somebody does not allow")
+
+    def _refuse(self, view: View, known: Known, words: str) -> None:
+        self._evidence.refused(known.job.id, view.now, words)
+        self._known.forget(known)
+        if known.job.state == "waiting":
+            view.reject(known.job)
+
+    def _give_up_what_is_stuck(self, view: View) -> None:
+        """Nothing runs, and nothing has happened for a day: what still waits will not start any more."""
+        assert self._controller is not None
+        if len(view.running) or view.now - self._last_change < PATIENCE:
+            return
+        for known in self._known.jobs():
+            reason = self._controller.reason(known.number)
+            self._controller.cancel(known.number, known.task)
+            self._refuse(view, known, f"never started: {reason}")

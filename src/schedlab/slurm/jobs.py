@@ -1,0 +1,139 @@
+"""A job in Slurm's words: who submits it, the options of its sbatch, and how many CPUs the engine counts for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from schedlab._core import Job
+from schedlab.model.request import Request
+from schedlab.model.workload import JobBatch, Workload
+from schedlab.workload.slurm.sbatch import cpus
+
+MIB = 1 << 20
+NOBODY = "nobody-known"  # who submits a job of which the log does not say whose it is
+# What the engine knows better than the options as written: transformed logs have other users, times and limits.
+_NOT_AS_WRITTEN = frozenset(
+    ("uid", "account", "qos", "time", "job-name", "begin", "array", "dependency", "sim-walltime", "cancel-in", "jid")
+)
+
+
+def in_cpus(workload: Workload) -> Workload:
+    """Every job as so many single CPUs, which may lie anywhere in its partition.
+
+    Where they lie, with how much memory and which GPUs, is Slurm's business: it may give 17 CPUs of one node and one of
+    another to a job that asked for 18 on two nodes.
+    """
+
+    def batches() -> Iterator[JobBatch]:
+        for batch in workload.batches():
+            count = workload.cores(batch)
+            if workload.asked:
+                told = ((row, workload.asked.get(job)) for row, job in enumerate(batch.id.tolist()))
+                count[:] = [count[row] if options is None else cpus(options) for row, options in told]
+            yield replace(batch, count=np.maximum(count, 1), shapes=None)
+
+    single = [Request(features=request.features, partition=request.partition) for request in workload.requests]
+    return replace(workload, source=batches, requests=single, flexible=False)
+
+
+@dataclass(slots=True)
+class Names:
+    """Who and what occurs in a workload: the accounts of each user in order of first use, and the QOS."""
+
+    accounts: dict[str, list[str]] = field(default_factory=dict)
+    qos: list[str] = field(default_factory=list)
+
+
+class Speaker:
+    """Says what jobs of a workload are called in Slurm."""
+
+    def __init__(self, workload: Workload) -> None:
+        self._workload = workload
+
+    def names(self) -> Names:
+        """One pass over the workload."""
+        found = Names()
+        for batch in self._workload.batches():
+            triples = np.unique(np.stack([batch.user, batch.group, batch.queue], axis=1), axis=0, return_index=True)
+            for user, group, queue in triples[0][np.argsort(triples[1])].tolist():
+                accounts = found.accounts.setdefault(self.user(user), [])
+                if (account := self.account(group)) and account not in accounts:
+                    accounts.append(account)
+                if (qos := self._named("queue", queue)) and qos not in found.qos:
+                    found.qos.append(qos)
+        return found
+
+    def user(self, number: int) -> str:
+        return self._named("user", number) or (f"user{number}" if number >= 0 else NOBODY)
+
+    def account(self, number: int) -> str:
+        return self._named("group", number) or (f"account{number}" if number >= 0 else "")
+
+    def options(self, job: Job) -> dict[str, str]:
+        """The options of its sbatch, but for times, identity, arrays and dependencies."""
+        written = self._workload.asked.get(job.id)
+        if written is not None:
+            options = {name: value for name, value in written.items() if name not in _NOT_AS_WRITTEN}
+        else:
+            options = options_of(self._workload.requests[job.request], job.count)
+        partition = self._workload.requests[job.request].partition or self._named("partition", job.partition)
+        for name, value in (
+            ("account", self.account(job.group)),
+            ("qos", self._named("queue", job.queue)),
+            ("partition", options.get("partition") or partition),
+        ):
+            if value:
+                options[name] = value
+        return options
+
+    def array(self, job: Job) -> str:
+        return (self._workload.asked.get(job.id) or {}).get("array", "")
+
+    def dependency(self, job: Job) -> str:
+        return (self._workload.asked.get(job.id) or {}).get("dependency", "")
+
+    def written_together(self, job: Job, other: Job) -> bool:
+        """Whether two jobs are tasks of one array."""
+        return self._workload.asked.get(job.id) is self._workload.asked.get(other.id)
+
+    def _named(self, column: str, number: int) -> str:
+        names = self._workload.labels.get(column, [])
+        return names[number] if 0 <= number < len(names) else ""
+
+
+def options_of(request: Request, cpus: int) -> dict[str, str]:
+    """The options that ask for a request, for a job of so many CPUs."""
+    cores = max(request.chunk.get("cores", 1), 1)
+    chunks = -(-cpus // cores)
+    options = {"ntasks": str(chunks)}
+    if cores > 1:
+        options["cpus-per-task"] = str(cores)
+    together = request.per_node_max
+    if together:
+        options["ntasks-per-node"] = str(min(together, chunks))
+        options["nodes"] = str(-(-chunks // together))
+    elif request.per_node_min > 1:
+        options["nodes"] = f"1-{max(chunks // request.per_node_min, 1)}"
+    options |= _resources(request.chunk, cores, min(together, chunks))
+    if request.features:
+        options["constraint"] = "&".join(sorted(request.features))
+    if request.exclusive:
+        options["exclusive"] = ""
+    return options
+
+
+def _resources(chunk: Mapping[str, int], cores: int, together: int) -> dict[str, str]:
+    """Memory and GPUs: of a node where it is known how many tasks share one, else of a CPU and of a task."""
+    options = {}
+    if memory := chunk.get("memory", 0):
+        amount = memory * together if together else memory / cores
+        options["mem" if together else "mem-per-cpu"] = f"{-(-int(amount) // MIB)}M"
+    other = {name: amount for name, amount in chunk.items() if name not in ("cores", "memory") and amount}
+    if gpus := other.pop("gpus", 0):
+        options["gpus-per-node" if together else "gpus-per-task"] = str(gpus * max(together, 1))
+    if other:
+        options["gres"] = ",".join(f"{name}:{amount * max(together, 1)}" for name, amount in other.items())
+    return options

@@ -1,0 +1,175 @@
+"""From a site's files to a slurmctld that runs: settings, accounts and users put into a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from schedlab.cluster.slurm.read import read_slurm_conf
+from schedlab.model.cluster import Cluster
+from schedlab.model.errors import InputError
+from schedlab.model.workload import Workload
+from schedlab.slurm.accounts.from_jobs import accounts_of
+from schedlab.slurm.accounts.model import Accounts
+from schedlab.slurm.accounts.passwd import passwd_lines
+from schedlab.slurm.accounts.read import read_accounts
+from schedlab.slurm.accounts.state import write_state
+from schedlab.slurm.controller import CONTROLLER_PORT, NODE_PORT, Controller, Outline
+from schedlab.slurm.install.programs import Programs, find_programs
+from schedlab.slurm.jobs import Names
+from schedlab.slurm.nodes import Nodes
+from schedlab.slurm.settings.differences import differences_text
+from schedlab.slurm.settings.emulation import Emulation, emulated
+from schedlab.slurm.settings.entries import Settings, items
+from schedlab.slurm.settings.nodes import NodeSpec
+from schedlab.slurm.settings.read import read_settings
+from schedlab.slurm.wire.node import NodeFacts, NodeGres
+from schedlab.slurm.wire.release import release_of
+from schedlab.slurm.workplace import Workplace
+
+EPOCH = 1_510_477_200  # when slurmctld starts if the log does not say when its second 0 was: a Sunday in 2017
+NOWHERE = Path("/nonexistent")
+
+
+@dataclass
+class Setup:
+    """Everything that is needed to start slurmctld for the jobs of a workload."""
+
+    programs: Programs
+    settings: Settings
+    given_accounts: Accounts | None
+    accounts: Accounts | None = None
+    users: list[str] = field(default_factory=list)
+    epoch: int = EPOCH
+    remarks: list[str] = field(default_factory=list)  # what had to be added to the accounts
+
+    @classmethod
+    def read(cls, conf: str | Path, edits: Sequence[str], accounts: str | Path | None, qos: str | Path | None) -> Setup:
+        settings = read_settings(Path(conf)).edited(edits)
+        given = None if accounts is None else read_accounts(accounts, qos)
+        if given is None and qos is not None:
+            raise InputError("a table of QOS needs accounts too", where=str(qos), hint="give --accounts as well")
+        programs = find_programs()
+        if programs is None:
+            raise InputError("there is no Slurm on this machine", hint="`schedlab slurm doctor` fetches one")
+        found = cls(programs, settings, given)
+        found._emulation(NOWHERE, accounting=found._has_accounting)  # mistakes are to be known before the log is read
+        return found
+
+    @property
+    def _has_accounting(self) -> bool:
+        """Whether there are associations: the site has a database of them, or we were given some."""
+        storage = self.settings.text("AccountingStorageType").casefold()
+        return self.given_accounts is not None or storage.endswith("slurmdbd")
+
+    def meet(self, names: Names, cluster: Cluster, workload: Workload) -> None:
+        """The people of a workload, and the machine that the engine believes to have."""
+        emulation = self._emulation(NOWHERE, accounting=self._has_accounting)
+        theirs, ours = {node.name for node in emulation.nodes}, set(cluster.node_names())
+        if theirs != ours:
+            some = ", ".join(sorted(theirs ^ ours)[:5])
+            hint = f"give {self.settings.path} as the cluster"
+            raise InputError(f"the cluster {cluster.name} and the slurm.conf differ in their nodes: {some}", hint=hint)
+        if self._has_accounting:
+            known, name = self.given_accounts, emulation.facts.cluster_name
+            qos = [*names.qos, *_qos_of_partitions(self.settings)]
+            self.accounts, self.remarks = (
+                (accounts_of(names.accounts, qos, name), [])
+                if known is None
+                else known.for_cluster(name).with_users(names.accounts, qos)
+            )
+        self.users = sorted({*names.accounts, *(self.accounts.users if self.accounts else ())})
+        if workload.origin is not None:
+            self.epoch = int(workload.origin.timestamp())
+
+    def start(self, tick: float = 0.0, cpu: float = 0.0) -> Controller:
+        """A slurmctld in a new folder, that is ready for jobs."""
+        place = Workplace()
+        try:
+            emulation = self._emulation(place.folder, accounting=self.accounts is not None)
+            conf = emulation.write(place.etc)
+            text, uids = passwd_lines(self.users, (_me(), os.getuid()))
+            people = place.etc / "passwd"
+            people.write_text(text)
+            release = release_of(self.programs.version)
+            if self.accounts is not None:
+                facts = emulation.facts
+                write_state(place.state, self.accounts, uids, release=release.name, tres=facts.tres, when=self.epoch)
+            outline = Outline(self.programs, release, conf, people, uids, self.epoch, tick, cpu)
+            return Controller(place, outline, Nodes(release, [_facts(node) for node in emulation.nodes]))
+        except BaseException:
+            place.close()
+            raise
+
+    def cluster(self) -> Cluster:
+        """The machine, as the settings have it after all changes."""
+        with Workplace() as place:
+            path = place.etc / self.settings.path.name
+            emulation = self._emulation(place.folder, accounting=True)
+            for name, text in emulation.files.items():
+                (place.etc / name).write_text(text)
+            return read_slurm_conf(path.with_name("slurm.conf"))
+
+    def differences(self) -> list[str]:
+        return differences_text(self._emulation(NOWHERE, accounting=self._has_accounting).differences)
+
+    def described(self) -> str:
+        return f"Slurm {self.programs.version}"
+
+    @property
+    def notes(self) -> dict[str, bytes]:
+        """Files that say with which settings it ran."""
+        emulation = self._emulation(NOWHERE, accounting=self.accounts is not None)
+        texts = dict(emulation.files)
+        texts["differences.txt"] = "\n".join([*differences_text(emulation.differences), *self.remarks]) + "\n"
+        return {name: text.encode() for name, text in texts.items()}
+
+    def _emulation(self, folder: Path, *, accounting: bool) -> Emulation:
+        return emulated(
+            self.settings,
+            folder=folder,
+            controller_port=CONTROLLER_PORT,
+            node_port=NODE_PORT,
+            user=_me(),
+            plugin_folder=self.programs.plugin_folder,
+            has_plugin=self._has_plugin,
+            accounting=accounting,
+        )
+
+    def _has_plugin(self, text: str) -> bool:
+        kind, _, name = text.partition("/")
+        return self.programs.has_plugin(kind, name)
+
+
+def _qos_of_partitions(settings: Settings) -> list[str]:
+    """slurmctld does not start if a partition names a QOS that does not exist."""
+    lines = [entry.fields for entry in settings.entries if entry.kind == "partitionname"]
+    named = [fields[key].text for fields in lines for key in ("qos", "allowqos", "denyqos") if key in fields]
+    return [name for text in named for name in items(text) if name.casefold() != "all"]
+
+
+def _me() -> str:
+    """Who runs this; in a container that may be a number without a name."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return "schedlab"
+
+
+def _facts(node: NodeSpec) -> NodeFacts:
+    """What a node says of itself, in the words of messages."""
+    gres = tuple(NodeGres(one.name, one.count, one.type, one.cores, one.has_file) for one in node.gres)
+    return NodeFacts(
+        name=node.name,
+        sockets=node.sockets,
+        cores=node.cores_per_socket,
+        threads=node.threads,
+        memory=node.memory,
+        cpus=node.cpus,
+        boards=node.boards,
+        tmp_disk=node.tmp_disk,
+        gres=gres,
+    )

@@ -1,0 +1,304 @@
+"""The real Slurm as a user meets it: what it decides, what it refuses, and what is left when something goes wrong."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.slurm_programs import slurm_programs
+
+import schedlab as sl
+from schedlab.slurm.decider import RealSlurm
+from schedlab.slurm.errors import SlurmError
+from schedlab.slurm.workplace import leftovers, occupied
+
+CONF = """
+ClusterName=small
+SlurmctldHost=head
+SchedulerParameters=bf_interval=30,default_queue_depth=100
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+PriorityType=priority/multifactor
+PriorityWeightJobSize=1000
+PriorityWeightPartition=100000
+NodeName=n[1-4] CPUs=8 RealMemory=16000 Feature=fast
+PartitionName=work Nodes=n[1-4] Default=YES MaxTime=10:00:00 PriorityTier=1
+PartitionName=urgent Nodes=n[1-4] PriorityTier=9
+"""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _programs() -> None:
+    slurm_programs()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left() -> Any:
+    before = set(occupied())
+    yield
+    assert not set(occupied()) - before, "a folder of slurmctld is still there"
+
+
+class Site:
+    """A folder with a slurm.conf and jobs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.conf, self.jobs = folder, folder / "slurm.conf", folder / "jobs.events"
+        self.configure()
+
+    def configure(self, more: str = "", text: str = CONF) -> None:
+        self.conf.write_text(text + more)
+
+    def submit(self, *jobs: str) -> None:
+        """`seconds run-time options` of each job."""
+        lines = []
+        for number, job in enumerate(jobs, 1):
+            submit, runtime, options = job.split(" ", 2)
+            lines.append(
+                f"-dt {submit} -e submit_batch_job | -J jobid_{number} -sim-walltime {runtime} --uid=ann {options} x.sh"
+            )
+        self.jobs.write_text("\n".join(lines) + "\n")
+
+    def run(self, *, observers: Any = (), out: Path | None = None, **options: Any) -> sl.Run:
+        decider = RealSlurm(self.conf, **{"evidence": 0, **options})
+        workload = sl.read_workload(self.jobs, requests="full", clean="none")
+        return sl.simulate(workload, decider.setup.cluster(), decider, observers=observers, out=out)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site(tmp_path)
+
+
+def rows(run: sl.Run, *columns: str) -> list[tuple[Any, ...]]:
+    return run.jobs.sort("job").select(columns).rows()
+
+
+def accounting(run: sl.Run) -> pl.DataFrame:
+    return pl.read_parquet(io.BytesIO(run.evidence("slurm/accounting.parquet"))).sort("job")
+
+
+# ---- what it decides ----
+
+
+def test_it_starts_jobs_where_it_says_and_they_end_when_they_should(site: Site) -> None:
+    site.submit("0 100 -n 8 -t 10", "5 50 -n 16 -t 10", "10 0 -n 1 -t 5")
+    run = site.run()
+    assert [state for (state,) in rows(run, "state")] == ["completed"] * 3
+    for (start, end), runtime in zip(rows(run, "start", "end"), (100, 50, 0), strict=True):
+        assert end - start == pytest.approx(runtime)
+    own = accounting(run)
+    assert own["state"].to_list() == ["COMPLETED"] * 3 and own["cpus"].to_list() == [8, 16, 1]
+    assert own["user"].to_list() == ["ann"] * 3
+
+
+def test_a_job_that_runs_over_its_limit_is_killed_by_slurm(site: Site) -> None:
+    site.submit("0 1000 -n 1 -t 5")
+    run = site.run()
+    ((state, start, end),) = rows(run, "state", "start", "end")
+    assert state == "killed" and 300 <= end - start <= 400
+    assert accounting(run)["state"].to_list() == ["TIMEOUT"]
+
+
+def test_options_that_only_slurm_understands_reach_it(site: Site) -> None:
+    site.submit(
+        "0 600 -N 4 --exclusive -t 20",
+        "10 60 -n 1 -t 5 --nice=5000",
+        "20 60 -n 1 -t 5",
+        "30 60 -n 1 -t 5 --dependency=afterok:3",
+        "40 60 -n 2 -t 5 --nodelist=n3",
+        "50 60 -n 1 -t 5 --begin=now+2000",
+    )
+    run = site.run()
+    start = dict(rows(run, "job", "start"))
+    assert start[2] >= 600 and start[3] >= 600  # the machine belonged to the first one alone
+    assert start[4] >= start[3] + 60
+    assert accounting(run).filter(pl.col("job") == 5)["nodes"].to_list() == ["n3"]
+    assert start[6] >= 2050
+
+
+def test_an_array_is_one_submission_and_every_task_a_job_of_its_own(site: Site) -> None:
+    site.submit("0 100 -n 8 -t 10 --array=1-6%2")
+    run = site.run()
+    assert [state for (state,) in rows(run, "state")] == ["completed"] * 6
+    starts = sorted(start for (start,) in rows(run, "start"))
+    assert starts[2] >= starts[0] + 100 and starts[4] >= starts[2] + 100  # two at a time
+    log = gzip.decompress(run.evidence("slurm/slurmctld.log.gz")).decode()
+    assert log.count("_slurm_rpc_submit_batch_job") == 1
+
+
+def test_preemption_requeues_and_the_job_does_its_work_again(site: Site) -> None:
+    site.configure("PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nJobRequeue=1\n")
+    site.submit("0 1000 -N 4 -n 32 -t 60 -p work", "100 200 -N 4 -n 32 -t 10 -p urgent")
+    run = site.run()
+    (first, second) = rows(run, "state", "start", "end")
+    assert first[0] == second[0] == "completed"
+    assert second[1] < 200 and first[1] >= second[2] and first[2] - first[1] == pytest.approx(1000)
+    assert run.pieces.filter(pl.col("job") == 1)["end"].len() == 2
+
+
+def test_nodes_that_fail_take_their_jobs_with_them_and_come_back(site: Site, tmp_path: Path) -> None:
+    from schedlab.execution.failures import Failures
+
+    outages = tmp_path / "outages.csv"
+    outages.write_text("node,from,until\nn1,300,5000\nn2,300,5000\nn3,300,5000\nn4,300,5000\n")
+    site.submit("0 1000 -n 8 -t 60", "400 100 -n 1 -t 10")
+    run = site.run(observers=[Failures(trace=outages)])
+    assert [state for (state,) in rows(run, "state")] == ["completed"] * 2
+    assert all(start >= 5000 for (start,) in rows(run, "start"))
+    assert run.summary["observed"]["failed_jobs"] == 1
+
+
+def test_a_user_may_withdraw_a_waiting_job(site: Site) -> None:
+    site.submit("0 1000 -N 4 -n 32 -t 60", "10 100 -n 1 -t 5")
+    text = site.jobs.read_text().replace("-sim-walltime 100 ", "-sim-walltime 100 -cancel-in 50 ")
+    site.jobs.write_text(text)
+    run = site.run()
+    assert rows(run, "state", "end")[1] == ("cancelled", 60.0)
+    assert accounting(run)["state"].to_list() == ["COMPLETED", "CANCELLED"]
+
+
+def test_another_phase_is_another_repetition_and_the_same_phase_the_same_bytes(site: Site) -> None:
+    site.submit(*(f"{30 * n} 400 -n {1 + n % 16} -t 10" for n in range(30)))
+    runs = [site.run(phase=phase) for phase in (30, 30, 47)]
+    starts = [rows(run, "start") for run in runs]
+    assert starts[0] == starts[1] != starts[2]
+
+
+def test_scheduling_may_cost_simulated_time(site: Site) -> None:
+    site.submit(*(f"0 100 -n {1 + n % 8} -t 5" for n in range(20)))
+    free, costly = (site.run(tick=tick).jobs["start"].to_list() for tick in (0.0, 1e-3))
+    # Without a cost, all that one pass starts is started in one moment; with one, each look at the clock is later.
+    assert len(set(free)) < len(set(costly))
+
+
+# ---- what it refuses ----
+
+
+def test_a_job_that_slurm_rejects_is_told_in_its_words(site: Site) -> None:
+    site.submit("0 10 -n 1 -t 5 --licenses=nosuch:1", "0 10 -n 1 -t 5")
+    decider = RealSlurm(site.conf, evidence=0)
+    run = sl.simulate(sl.read_workload(site.jobs, requests="full"), decider.setup.cluster(), decider)
+    assert [state for (state,) in rows(run, "state")] == ["rejected", "completed"]
+    assert decider.refusals() == {"Invalid license specification (2048)": [1]}
+    refused = pl.read_parquet(io.BytesIO(run.evidence("slurm/refused.parquet")))
+    assert refused.row(0)[0] == 1
+
+
+def test_jobs_that_can_never_start_are_given_up_with_slurms_reason(site: Site) -> None:
+    site.submit("0 10 -n 1 -t 5 --hold", "0 10 -n 1 -t 5")
+    decider = RealSlurm(site.conf, evidence=0)
+    run = sl.simulate(sl.read_workload(site.jobs, requests="full"), decider.setup.cluster(), decider)
+    assert [state for (state,) in rows(run, "state")] == ["rejected", "completed"]
+    assert "never started: JobHeldUser" in next(iter(decider.refusals()))
+
+
+def test_a_conf_that_slurm_refuses_ends_in_its_words(site: Site) -> None:
+    site.configure("PriorityDecayHalfLife=soon\n")
+    site.submit("0 10 -n 1 -t 5")
+    with pytest.raises(SlurmError, match=r"slurmctld .*PriorityDecayHalfLife"):
+        site.run()
+
+
+def test_a_plugin_that_is_missing_is_named_before_anything_starts(site: Site) -> None:
+    site.configure(text=CONF.replace("select/cons_tres", "select/cray"))
+    site.submit("0 10 -n 1 -t 5")
+    with pytest.raises(sl.InputError, match=r"select/cray") as caught:
+        site.run()
+    assert "slurm.conf, line" in str(caught.value)
+
+
+def test_another_cluster_than_the_confs_is_refused(site: Site) -> None:
+    site.submit("0 10 -n 1 -t 5")
+    with pytest.raises(sl.InputError, match="differ in their nodes"):
+        sl.simulate(sl.read_workload(site.jobs), sl.Cluster.uniform(3, cores=8), RealSlurm(site.conf))
+
+
+# ---- what happens when something breaks ----
+
+
+class Killer(sl.Observer):
+    """Kills slurmctld at a time."""
+
+    def __init__(self, decider: RealSlurm, at: float) -> None:
+        self.decider, self.at = decider, at
+
+    def before(self, view: Any) -> None:
+        if view.now >= self.at:
+            os.kill(self.decider.process_id, signal.SIGKILL)
+
+
+def test_a_crash_in_the_middle_is_told_and_what_was_simulated_is_kept(site: Site, tmp_path: Path) -> None:
+    site.submit("0 100 -n 1 -t 5", "200 100 -n 1 -t 5", "400 100 -n 1 -t 5")
+    decider = RealSlurm(site.conf)
+    workload = sl.read_workload(site.jobs, requests="full")
+    with pytest.raises(SlurmError, match="slurmctld was killed by signal 9"):
+        sl.simulate(workload, decider.setup.cluster(), decider, observers=[Killer(decider, 350)], out=tmp_path / "run")
+    run = sl.read_run(tmp_path / "run")
+    assert "killed by signal 9" in run.incomplete
+    assert rows(run, "state")[:2] == [("completed",), ("completed",)]
+    assert b"slurmctld version" in gzip.decompress(run.evidence("slurm/slurmctld.log.gz"))
+
+
+def test_when_the_driver_is_killed_nothing_goes_on(site: Site, tmp_path: Path) -> None:
+    site.submit(*(f"{n} 100000 -n 32 -t 600" for n in range(50)))
+    code = (
+        "import sys, schedlab as sl; from schedlab.slurm.decider import RealSlurm\n"
+        "d = RealSlurm(sys.argv[1]); begin = d.begin\n"
+        "def told(*given):\n    begin(*given); print(d.process_id, flush=True)\n"
+        "d.begin = told\n"
+        "sl.simulate(sl.read_workload(sys.argv[2]), d.setup.cluster(), d)\n"
+    )
+    driver = subprocess.Popen([sys.executable, "-c", code, site.conf, site.jobs], stdout=subprocess.PIPE, text=True)
+    assert driver.stdout is not None
+    slurmctld = int(driver.stdout.readline())
+    assert is_running(slurmctld)
+    driver.kill()
+    driver.wait()
+    until = time.monotonic() + 20
+    while is_running(slurmctld) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not is_running(slurmctld)
+    assert leftovers()  # its folder, which the next one removes
+    site.submit("0 10 -n 1 -t 5")
+    site.run()
+    assert not leftovers()
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+def test_nothing_listens_on_the_network(site: Site) -> None:
+    site.submit("0 10 -n 1 -t 5")
+    decider = RealSlurm(site.conf)
+    seen: list[str] = []
+
+    class Look(sl.Observer):
+        def before(self, view: Any) -> None:
+            for pid in family(decider.process_id):
+                seen.extend(str(entry.readlink()) for entry in Path(f"/proc/{pid}/fd").iterdir())
+
+    sl.simulate(sl.read_workload(site.jobs, requests="full"), decider.setup.cluster(), decider, observers=[Look()])
+    sockets = {text for text in seen if text.startswith("socket:")}
+    inet = "".join(Path(f"/proc/net/{name}").read_text() for name in ("tcp", "tcp6", "udp", "udp6"))
+    listed = {f"socket:[{line.split()[9]}]" for line in inet.splitlines() if ":" in line}
+    assert sockets and not sockets & listed
+
+
+def family(pid: int) -> list[int]:
+    """A process and its children."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *map(int, children)]
