@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-NATIVE := $(wildcard native/*.cpp native/*.hpp) CMakeLists.txt pyproject.toml
+SOURCES := $(wildcard native/*.cpp native/*.hpp native/virtual_clock/*.c native/virtual_clock/*.h)
 
 .PHONY: demo test check-style unit bench fuzz sanitize stubs format clean
 
@@ -11,7 +11,7 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 
 # The build tools live in the environment (no build isolation), so that a rebuild after an edit takes seconds.
-$(VENV)/.built: $(NATIVE) | $(BIN)/python
+$(VENV)/.built: $(SOURCES) CMakeLists.txt pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --group dev
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable .
 	@touch $@
@@ -26,7 +26,7 @@ test: $(VENV)/.built check-style unit
 check-style: $(VENV)/.built
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run --Werror native/*.cpp native/*.hpp
+	$(BIN)/clang-format --dry-run --Werror $(SOURCES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -50,7 +50,7 @@ stubs: $(VENV)/.built
 format: $(VENV)/.built
 	$(BIN)/ruff check --fix --quiet . || true
 	$(BIN)/ruff format --quiet .
-	$(BIN)/clang-format -i native/*.cpp native/*.hpp
+	$(BIN)/clang-format -i $(SOURCES)
 
 clean:
 	rm -rf build $(VENV) .bench-venv demo-results

@@ -22,6 +22,7 @@ from benchmarks import (
     reading,
     sacct,
     scaling,
+    slurm,
     study,
     watch,
 )
@@ -43,7 +44,9 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Line]]] = {
     "generating": generating.lines,
     "study": study.lines,
     "figures": figures.lines,
+    "slurm": slurm.lines,
 }
+LONG = {"slurm-week": slurm.week}  # only if they are asked for
 
 
 def main() -> int:
@@ -58,7 +61,7 @@ def main() -> int:
     lines: list[Line] = []
     for name in options.name or BENCHMARKS:
         print(f"{name} …", file=sys.stderr, flush=True)
-        lines += BENCHMARKS[name](settings)
+        lines += (BENCHMARKS | LONG)[name](settings)
     machine = f"{_processor()}, {os.cpu_count()} cores, Python {platform.python_version()}, {settings.clock} time"
     show(lines, ("QUICK, a tenth of the jobs · " if options.quick else "") + machine)
     if options.json:
@@ -69,7 +72,8 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks", description="Measure every speed that schedlab promises.")
-    parser.add_argument("name", nargs="*", help=f"which to run, all by default: {', '.join(BENCHMARKS)}")
+    known = f"{', '.join(BENCHMARKS)}; also {', '.join(LONG)}"
+    parser.add_argument("name", nargs="*", help=f"which to run, by default {known}, which takes long")
     parser.add_argument("--quick", action="store_true", help="a tenth of the jobs: a first look, not a verdict")
     parser.add_argument("--repeats", type=int, default=5, help="measurements of which the median counts (default 5)")
     parser.add_argument(
@@ -77,8 +81,8 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--json", type=Path, help="also write the lines to this file")
     options = parser.parse_args()
-    if unknown := set(options.name) - set(BENCHMARKS):
-        parser.error(f"unknown benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}")
+    if unknown := set(options.name) - set(BENCHMARKS | LONG):
+        parser.error(f"unknown benchmark {', '.join(sorted(unknown))}; there are {known}")
     return options
 
 

@@ -27,6 +27,7 @@ NODE_PORT, CONTROLLER_PORT = 6818, 6817  # files in the folder of sockets, not p
 _COALESCE = "100000:10"  # slurmctld's main loop sleeps a tenth of a second ten times: one second is as good
 _STARTING = 600  # tenths of a second of its own time after which slurmctld should listen
 _SETTLING = 3 * SECOND  # its own time from there until nodes register
+_AT_ONCE = 64  # nodes that register before the answers are read
 _LAST = 5 * SECOND  # its own time for the last job to be written down
 _STATES = {"up": "resume", "down": "down"}  # of nodes, in Slurm's words; all others are drained
 
@@ -138,7 +139,8 @@ class Controller:
             for incoming, connection in sorted(asked, key=lambda pair: (pair[0].name, pair[0].body)):
                 self._link.answer(connection, self.nodes.answer(incoming))
                 self.clock.idle()
-            wanted, self.nodes.to_register = self.nodes.to_register, []
+            wanted = self.nodes.to_register[:_AT_ONCE]
+            del self.nodes.to_register[:_AT_ONCE]
             for name in wanted:
                 self._register(name)
                 self.clock.idle()
