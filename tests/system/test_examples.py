@@ -33,6 +33,7 @@ PROMISES: dict[str, str | None] = {
     "parsl_slurm.py": None,
     "preemption.py": "Preempt: urgent jobs wait 0 s",
     "readme_figure.py": r"figure\.png",
+    "slurm_fairshare.py": None,
     "temperature.py": "CoolestFirst: the hottest rack has",
 }
 ARGUMENTS = {"readme_figure.py": ["figure.png"]}

@@ -18,7 +18,7 @@ from schedlab.model.run import Run
 from schedlab.model.workload import Phase
 from schedlab.plot.bars import plot_bars
 from schedlab.plot.baseline import plot_baseline
-from schedlab.plot.catalogue import draw
+from schedlab.plot.catalogue import KINDS, draw
 from schedlab.plot.classes import plot_classes
 from schedlab.plot.curves import plot_curves
 from schedlab.plot.distributions import cumulative, plot_box, plot_ecdf, plot_violin
@@ -125,7 +125,7 @@ def test_many_points_are_thinned_evenly() -> None:
     np.testing.assert_allclose(shares, (values + 1) / 1_000_000)
 
 
-@pytest.mark.parametrize("kind", ["gantt", "utilisation", "queue", "curves", "box", "violin", "ecdf", "classes"])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("comparison", "baseline", "performance")])
 def test_a_run_in_which_nothing_started(kind: str) -> None:
     figure_drawn(draw(kind, [nothing_started()]))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,7 +26,11 @@ class PaperWidth(StrEnum):
 def plot(
     runs: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="RUN…", help="Run folders, or folders that hold runs.", show_default=False),
+        typer.Argument(
+            metavar="RUN…",
+            help="Run folders, or folders that hold runs; for [b]--kind users[/b] also the folder of a study.",
+            show_default=False,
+        ),
     ] = None,
     kind: Annotated[
         str, typer.Option("--kind", "-k", metavar="KIND", help="What to draw: [b]--list[/b] shows the kinds.")
@@ -60,7 +64,11 @@ def plot(
     ] = PaperWidth.page,
     label: Annotated[
         list[str],
-        typer.Option("--label", metavar="NAME", help="What a run is called, instead of its policy; once for each run."),
+        typer.Option(
+            "--label",
+            metavar="NAME",
+            help="What a run is called, instead of its policy; once for each run, or for each group of a study.",
+        ),
     ] = [],  # noqa: B006 - Typer copies it
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Above everything.")] = None,
     force: ForceFile = False,
@@ -85,13 +93,37 @@ def plot(
         raise InputError("which runs?", hint="name run folders, such as results/*; --list shows the kinds of figures")
     if out is None:
         raise InputError("where to?", hint="name the figure to write: -o figure.pdf")
-    options = {"metric": metric, "statistic": statistic, "colour": colour, "labels": label or None}
+    options: dict[str, Any] = {"metric": metric, "statistic": statistic, "colour": colour, "labels": label or None}
     _check_options(kind_of(kind), options | {"span": begin or end})
     checked_ending(out)
     check_new_file(out, force)
-    found = open_runs(runs)
+    if kind_of(kind).repetitions and len(runs) == 1 and (runs[0] / "ledger.sqlite").is_file():
+        found, options["labels"] = _runs_of_study(runs[0], label)
+    else:
+        found = open_runs(runs)
     draw(kind, found, out, span=_span(found, begin, end), width=str(width), title=title, **options)
     say(f"{'1 run' if len(found) == 1 else f'{len(found)} runs'} in {out}")
+
+
+def _runs_of_study(folder: Path, labels: Sequence[str]) -> tuple[list[Run], list[str]]:
+    """Its finished runs in the order of the plan, and what the group of each is called."""
+    from schedlab.experiment.results import Results
+    from schedlab.model.errors import InputError
+
+    study = Results(folder)
+    if not study.results:
+        hint = f"schedlab experiment status {folder} tells how far it is"
+        raise InputError("no run of this study is finished", where=str(folder), hint=hint)
+    if study.study.get("keep") == "summary":
+        hint = 'keep = "tables" in the study file keeps them'
+        raise InputError("the study has not kept the jobs of its runs", where=str(folder), hint=hint)
+    groups = [study.group_of(result["point"]) for result in study.results]
+    names = list(dict.fromkeys(groups))
+    if labels and len(labels) != len(names):
+        hint = f"give one label for each group: {'; '.join(names)}"
+        raise InputError(f"labels: {len(labels)}, groups of the study: {len(names)}", hint=hint)
+    called = dict(zip(names, labels or names, strict=True))
+    return [study.run(result["identity"]) for result in study.results], [called[group] for group in groups]
 
 
 def _check_options(kind: Kind, options: Mapping[str, object]) -> None:

@@ -53,15 +53,22 @@ def plot_box(
         if found["max"] is None:  # nothing started
             continue
         p5, p25, median, p75, p95, mean = (float(found[key] or 0) for key in _BOX)
-        colour = COLOURS[row % 7]
-        axes.hlines(row, p5, p25, color=colour, linewidth=1.0)
-        axes.hlines(row, p75, p95, color=colour, linewidth=1.0)
-        axes.vlines([p5, p95], row - 0.16, row + 0.16, color=colour, linewidth=1.0)
-        axes.barh(row, p75 - p25, left=p25, height=0.56, facecolor=_tint(colour), edgecolor=colour, linewidth=0.8)
-        axes.vlines(median, row - 0.28, row + 0.28, color=colour, linewidth=1.8)
-        axes.plot(mean, row, marker="D", markersize=3.2, color="white", markeredgecolor="black", markeredgewidth=0.7)
+        draw_box(axes, row, 0.56, (p5, p25, median, p75, p95, mean), COLOURS[row % 7])
         longest = max(longest, p95, mean)
     return _finish_rows(axes, measure, labels_of(runs, labels), width, longest, title, path)
+
+
+def draw_box(
+    axes: Axes, row: float, height: float, at: tuple[float, float, float, float, float, float], colour: str
+) -> None:
+    """`at` has the ends of the whiskers, the quartiles and the median, in increasing order, and the mean."""
+    low, p25, median, p75, high, mean = at
+    axes.hlines(row, low, p25, color=colour, linewidth=1.0)
+    axes.hlines(row, p75, high, color=colour, linewidth=1.0)
+    axes.vlines([low, high], row - height * 2 / 7, row + height * 2 / 7, color=colour, linewidth=1.0)
+    axes.barh(row, p75 - p25, left=p25, height=height, facecolor=tint(colour), edgecolor=colour, linewidth=0.8)
+    axes.vlines(median, row - height / 2, row + height / 2, color=colour, linewidth=1.8)
+    axes.plot(mean, row, marker="D", markersize=3.2, color="white", markeredgecolor="black", markeredgewidth=0.7)
 
 
 def plot_violin(
@@ -86,7 +93,7 @@ def plot_violin(
         colour = COLOURS[row % 7]
         places, density = _density(values, measure)
         high = 0.42 * density / density.max()
-        axes.fill_between(places, row - high, row + high, facecolor=_tint(colour), edgecolor=colour, linewidth=0.7)
+        axes.fill_between(places, row - high, row + high, facecolor=tint(colour), edgecolor=colour, linewidth=0.7)
         p25, median, p75 = np.quantile(values, (0.25, 0.5, 0.75))
         axes.hlines(row, p25, p75, color=colour, linewidth=2.4)
         axes.plot(median, row, marker="o", markersize=3.4, color="white", markeredgecolor=colour, markeredgewidth=0.9)
@@ -189,7 +196,7 @@ def _density(values: Floats, measure: Measure) -> tuple[Floats, Floats]:
     return LINEAR_UP_TO * np.sinh(places) if measure.duration else 10**places, density
 
 
-def _tint(colour: str) -> Any:
+def tint(colour: str) -> Any:
     """The colour on paper that shines through."""
     from matplotlib.colors import to_rgb
 

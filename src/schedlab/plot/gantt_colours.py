@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 from schedlab.model.suggest import did_you_mean
+from schedlab.plot.measures import owner_name
 from schedlab.plot.style import COLOURS, LIGHT, shades
 
 OWNERS = ("user", "group", "queue", "partition")
@@ -54,18 +55,13 @@ def _by_owner(run: Run, by: str) -> Colouring:
     ranked = [at for at in np.argsort(-work, kind="stable") if owners[at] >= 0]
     chosen, rest = ranked[:MOST_NAMES], ranked[MOST_NAMES:]
     colour = {at: COLOURS[number] for number, at in enumerate(chosen)}
-    names = {_name(run, by, int(owners[at])): colour[at] for at in chosen}
+    names = {owner_name(run, by, int(owners[at])): colour[at] for at in chosen}
     if rest:
         names[f"{len(rest):,} others"] = _OTHERS
     if (owner < 0).any():
         names["unknown"] = _UNKNOWN
     palette = [colour.get(at, _OTHERS if owners[at] >= 0 else _UNKNOWN) for at in range(len(owners))]
     return Colouring(_rgba(palette)[place], names)
-
-
-def _name(run: Run, by: str, number: int) -> str:
-    labels = run.workload.get("labels", {}).get(by, ())
-    return str(labels[number]) if number < len(labels) else f"{by} {number}"
 
 
 def _by_number(run: Run, by: str) -> Colouring:

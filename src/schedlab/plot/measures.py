@@ -68,3 +68,11 @@ def labels_of(runs: Sequence[Run], labels: Sequence[str] | None = None) -> list[
     if len(labels) != len(runs):
         raise InputError(f"labels: {len(labels)}, runs: {len(runs)}", hint="give one label for each run")
     return list(labels)
+
+
+def owner_name(run: Run, by: str, number: int) -> str:
+    """What the log calls the user (group, queue, partition) of that number; below 0 it does not say."""
+    labels = run.workload.get("labels", {}).get(by, ())
+    if number < 0:
+        return "unknown"
+    return str(labels[number]) if number < len(labels) else f"{by} {number}"

@@ -22,6 +22,7 @@ _LONGEST_BAR = 2.6  # inches
 CHARACTER = 0.59 * SMALL / 72  # inches, a little more than the mean of the letters
 _BOLD = 0.7 * TEXT / 72
 _ROW = 1.55 * SMALL / 72
+_HANDLE = 0.5  # inches beside a name in a legend
 
 # Okabe and Ito's colours, which the colour-blind can tell apart; the dashes help where there is no colour at all.
 COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -104,10 +105,12 @@ def panels(labels: Sequence[str], width: Width, height: float, across: int) -> t
 def legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], width: Width) -> None:
     """Below everything else, in as many columns as there is room for; the figure grows by its height."""
     columns = _columns(labels, width)
-    figure.set_figheight(figure.get_figheight() + _ROW * (0.5 - (-len(labels) // columns)))
+    names = [wrapped(label, int((INCHES[width] - _HANDLE) / CHARACTER)) for label in labels] if columns == 1 else labels
+    lines = -(-len(labels) // columns) + sum(name.count("\n") for name in names)
+    figure.set_figheight(figure.get_figheight() + _ROW * (0.5 + lines))
     figure.legend(
         handles,
-        labels,
+        names,
         loc="outside lower left",
         ncols=columns,
         fontsize=SMALL,
@@ -120,7 +123,7 @@ def legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], width:
 
 
 def _columns(labels: Sequence[str], width: Width) -> int:
-    longest = max(map(len, labels), default=0) * CHARACTER + 0.5
+    longest = max(map(len, labels), default=0) * CHARACTER + _HANDLE
     return max(1, min(len(labels), int(INCHES[width] / longest)))
 
 

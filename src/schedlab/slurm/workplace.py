@@ -121,7 +121,9 @@ def occupied() -> list[Path]:
 
 
 def bases() -> list[Path]:
-    """Where workplaces may be, the best first."""
+    """Where workplaces may be, the best first; only there, if `$SCHEDLAB_TMP` names a folder."""
+    if wanted := os.environ.get("SCHEDLAB_TMP"):
+        return [Path(wanted)]
     places = ["/dev/shm", os.environ.get("XDG_RUNTIME_DIR") or "/dev/shm", tempfile.gettempdir(), "/tmp"]
     return [path for path in dict.fromkeys(map(Path, places)) if path.is_dir()]
 
