@@ -2,7 +2,7 @@
 
     python examples/micro_cluster/make_jobs.py examples/micro_cluster/jobs.events
 
-Five users in two accounts submit 500 jobs in twelve hours: of one core to eight nodes, some on one kind of node only,
+Five users in two accounts submit 500 jobs in eleven hours: of one core to eight nodes, some on one kind of node only,
 some with much memory or GPUs. User 3 works much and user 4 little, so that fair-share has something to do.
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-JOBS, HOURS = 500, 12.0
+JOBS, HOURS = 500, 11.0
 USERS = [("user1", "account1", 0.18), ("user2", "account1", 0.18), ("user3", "account1", 0.34)]
 USERS += [("user4", "account2", 0.10), ("user5", "account2", 0.20)]
 # Weight, tasks, and what else the job asks for.
@@ -35,8 +35,9 @@ def lines(seed: int = 2017) -> list[str]:
     found = []
     for job in range(JOBS):
         (user, account, _), (_, tasks, more) = USERS[users[job]], KINDS[kinds[job]]
+        runtime = int(shares[job] * limits[job] * 60)
         found.append(
-            f"-dt {submits[job]} -e submit_batch_job | -J jobid_{1001 + job} -sim-walltime {int(shares[job] * limits[job] * 60)} "
+            f"-dt {submits[job]} -e submit_batch_job | -J jobid_{1001 + job} -sim-walltime {runtime} "
             f"--uid={user} -A {account} -t 00:{limits[job]:02d}:00 -n {tasks} --ntasks-per-node={min(tasks, 12)} "
             f"-p normal {more + ' ' if more else ''}job.sh"
         )

@@ -68,7 +68,8 @@ def draw_box(
     axes.vlines([low, high], row - height * 2 / 7, row + height * 2 / 7, color=colour, linewidth=1.0)
     axes.barh(row, p75 - p25, left=p25, height=height, facecolor=tint(colour), edgecolor=colour, linewidth=0.8)
     axes.vlines(median, row - height / 2, row + height / 2, color=colour, linewidth=1.8)
-    axes.plot(mean, row, marker="D", markersize=3.2, color="white", markeredgecolor="black", markeredgewidth=0.7)
+    look: Any = {"color": "white", "markeredgecolor": "black", "markeredgewidth": 0.7, "zorder": 4}
+    axes.plot(mean, row, marker="D", markersize=3.2, **look)
 
 
 def plot_violin(

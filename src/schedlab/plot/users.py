@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST_USERS = 12
 _LETTERS = {"column": 18, "page": 34}  # of a name, in a line
-_ROW, _GAP = 0.17, 0.1  # inches for a box, and between users
+_ROW, _GAP = 0.2, 0.1  # inches for a box, and between users
 _FILLED = 0.84  # of the room between two users that their boxes take
 _BOX, _POINTS = 0.72, 0.5  # of a row: the height of the box, and over which points are scattered
 

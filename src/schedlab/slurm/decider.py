@@ -16,7 +16,6 @@ from schedlab._core import Job, View
 from schedlab.engine.decider import Event, Policy
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
-from schedlab.model.random import random_stream
 from schedlab.model.workload import Workload
 from schedlab.slurm.errors import SlurmError
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 SECOND = 1_000_000_000  # Slurm's clock counts nanoseconds
 PATIENCE = 86_400.0  # seconds with an idle machine after which jobs that still wait are given up
 LONGEST_LOOP = 300.0  # seconds; of slurmctld's loops: another phase of them is another run
+GOLDEN = (5**0.5 - 1) / 2
 
 
 class RealSlurm(Policy):
@@ -62,9 +62,11 @@ class RealSlurm(Policy):
         self._controller: Controller | None = None
 
     def repeat(self, number: int) -> None:
-        """Every repetition has another phase of slurmctld's loops; the first one has the given one."""
-        if number:
-            self._phase += round(float(random_stream(number, "slurm", "phase").uniform(0, LONGEST_LOOP)), 3)
+        """Every repetition has another phase of slurmctld's loops; the first one has the given one.
+
+        They are spread evenly, however many there are: phases drawn at random may fall together.
+        """
+        self._phase += round(number * GOLDEN % 1 * LONGEST_LOOP, 3)
 
     def adapt(self, workload: Workload, cluster: Cluster) -> Workload:
         from schedlab.slurm.jobs import Speaker, in_cpus
@@ -161,12 +163,22 @@ class RealSlurm(Policy):
             known, words = self._known.refused.pop()
             self._refuse(view, known, words)
         nodes = self._controller.nodes
+        ends, suspensions = sorted(nodes.take_ends()), nodes.take_suspensions()
+        launched = {launch.number for launch in nodes.launches}
+        for number in ends:
+            if number not in launched:
+                self._end(view, number)
+        for order in suspensions:
+            if not order.resume:
+                self._suspend(view, order.job)
+        # Others have made room for these.
         self._launches = sorted([*self._launches, *nodes.take_launches()], key=lambda launch: launch.number)
         self._launches = [launch for launch in self._launches if not self._start(view, launch)]
-        for number in sorted(nodes.take_ends()):
+        for number in ends:
             self._end(view, number)
-        for order in nodes.take_suspensions():
-            self._suspend(view, order.job, order.resume)
+        for order in suspensions:
+            if order.resume:
+                self._resume(view, order.job)
 
     def _start(self, view: View, launch: Launch) -> bool:
         """False if Slurm's answer to the submission is still under way, so that nobody knows which job this is."""
@@ -209,14 +221,15 @@ class RealSlurm(Policy):
             self._known.forget(known)
             view.kill(known.job)
 
-    def _suspend(self, view: View, number: int, resume: bool) -> None:
+    def _suspend(self, view: View, number: int) -> None:
         known = self._known.running(number)
-        if known is None:
-            return
-        if not resume:
+        if known is not None and known.job.state == "running":
             known.nodes = list(known.job.nodes)
             view.suspend(known.job)
-        elif not view.resume(known.job, known.nodes):
+
+    def _resume(self, view: View, number: int) -> None:
+        known = self._known.running(number)
+        if known is not None and known.job.state == "suspended" and not view.resume(known.job, known.nodes):
             raise SlurmError(f"Slurm has resumed job {known.job.id}, which somebody does not allow")
 
     def _refuse(self, view: View, known: Known, words: str) -> None:
@@ -226,9 +239,9 @@ class RealSlurm(Policy):
             view.reject(known.job)
 
     def _give_up_what_is_stuck(self, view: View) -> None:
-        """Nothing runs, and nothing has happened for a day: what still waits will not start any more."""
+        """Nothing will happen, and nothing has happened for a day: what still waits will not start any more."""
         assert self._controller is not None
-        if len(view.running) or view.now - self._last_change < PATIENCE:
+        if view.now - self._last_change < PATIENCE or self._next_event() < inf:
             return
         for known in self._known.jobs():
             reason = self._controller.reason(known.number)

@@ -29,7 +29,7 @@ class Nodes:
     def __init__(self, release: Release, facts: Sequence[wire.NodeFacts]) -> None:
         self._release = release
         self._facts = {fact.name: fact for fact in facts}
-        self._launches: list[Launch] = []
+        self.launches: list[Launch] = []
         self._ends: set[int] = set()
         self._suspensions: list[wire.Suspension] = []
         self.to_register: list[str] = []  # nodes that slurmctld wants to hear of
@@ -38,10 +38,10 @@ class Nodes:
     @property
     def busy(self) -> bool:
         """Whether slurmctld wants something done that has not been taken."""
-        return bool(self._launches or self._ends or self._suspensions)
+        return bool(self.launches or self._ends or self._suspensions)
 
     def take_launches(self) -> list[Launch]:
-        taken, self._launches = self._launches, []
+        taken, self.launches = self.launches, []
         return taken
 
     def take_ends(self) -> set[int]:
@@ -59,7 +59,7 @@ class Nodes:
         order = wire.order(self._release, incoming)
         match order:
             case wire.Launch():
-                self._launches.append(_launch(order))
+                self.launches.append(_launch(order))
             case wire.Termination():
                 self._ends.add(order.job)
                 code = wire.ALREADY_COMPLETE  # nothing runs there, so Slurm need not wait for an epilogue
