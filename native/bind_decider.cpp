@@ -241,6 +241,12 @@ void bind_view(nb::module_ &module) {
       .def(
           "unreserve", [](const ViewPtr &view, const JobView &job) { view->unreserve(subject(view, job)); }, "job"_a)
       .def(
+          "resize",
+          [](const ViewPtr &view, const JobView &job, std::int64_t count) { view->resize(subject(view, job), count); },
+          "job"_a, "count"_a,
+          "Let a waiting job have another number of chunks than it asked for: whoever decides elsewhere may give more. "
+          "The workload has to be `flexible`.")
+      .def(
           "reject", [](const ViewPtr &view, const JobView &job) { view->reject(subject(view, job)); }, "job"_a)
       .def(
           "kill", [](const ViewPtr &view, const JobView &job) { view->kill(subject(view, job)); }, "job"_a)

@@ -154,6 +154,19 @@ void View::change_way(Slot slot, std::int32_t way) {
 
 // ---- what else may become of a job ----
 
+void View::resize(Slot slot, std::int64_t count) {
+  Job &job = engine_->jobs_[slot];
+  if (job.state != State::Waiting) engine_->refuse("resize", slot, "it is not waiting");
+  if (count < 1) engine_->refuse("resize", slot, "a job has at least 1 chunk");
+  if (std::find(reservations_.begin(), reservations_.end(), slot) != reservations_.end())
+    engine_->refuse("resize", slot, "it holds a reservation");
+  note(Act::Resize, slot, static_cast<double>(count));
+  engine_->waiting_cores_ -= job.cores;
+  job.cores = job.cores / job.count * count;
+  job.count = count;
+  engine_->waiting_cores_ += job.cores;
+}
+
 void View::reject(Slot slot) {
   if (engine_->jobs_[slot].state != State::Waiting) engine_->refuse("reject", slot, "it is not waiting");
   note(Act::Reject, slot);
@@ -450,6 +463,9 @@ void View::redo(const Entry &entry, const Shares &shares) {
       break;
     case Act::Unreserve:
       std::erase(reservations_, slot);
+      break;
+    case Act::Resize:
+      resize(slot, static_cast<std::int64_t>(entry.a));
       break;
   }
   engine_->phase_ = Phase::Before;

@@ -111,6 +111,7 @@ class View {
   bool start_on(Slot slot, const Shares &shares, double priority = 0, bool backfilled = false);
   // In another of its shapes; on these nodes if they are given.
   bool start_as(Slot slot, std::int32_t way, const Shares *shares, double priority, bool backfilled);
+  void resize(Slot slot, std::int64_t count);  // of a waiting job: another number of chunks
   void reject(Slot slot);
   void kill(Slot slot);
   // Back to the queue: so much of its work need not be done again, so much comes on top.

@@ -182,6 +182,11 @@ class View:
         """
 
     def unreserve(self, job: Job) -> None: ...
+    def resize(self, job: Job, count: int) -> None:
+        """
+        Let a waiting job have another number of chunks than it asked for: whoever decides elsewhere may give more. The workload has to be `flexible`.
+        """
+
     def reject(self, job: Job) -> None: ...
     def kill(self, job: Job) -> None: ...
     def requeue(self, job: Job, saved: float = 0.0, cost: float = 0.0) -> None:

@@ -140,6 +140,68 @@ def test_an_array_is_one_submission_and_every_task_a_job_of_its_own(site: Site) 
     assert log.count("_slurm_rpc_submit_batch_job") == 1
 
 
+def test_all_cpus_and_nodes_that_slurm_gives_are_the_jobs(site: Site) -> None:
+    site.configure("PartitionName=whole Nodes=n[1-4] OverSubscribe=EXCLUSIVE\n")
+    site.submit("0 100 -N 2 -n 2 --exclusive -t 5", "200 100 -n 1 -t 5 -p whole", "400 100 -n 1 --mincpus=4 -t 5")
+    run = site.run()
+    assert [cores for (cores,) in rows(run, "cores")] == [16, 8, 4]
+    assert run.jobs.sort("job")["cores"].to_list() == accounting(run)["cpus"].to_list()
+
+
+def test_threads_are_what_slurm_calls_cpus(site: Site) -> None:
+    site.configure(text=CONF.replace("CPUs=8", "CPUs=8 Sockets=1 CoresPerSocket=4 ThreadsPerCore=2"))
+    site.submit("0 100 -n 1 -t 5", "0 100 -n 1 -t 5", "0 100 -n 3 -t 5", "0 100 -n 32 -t 5")
+    run = site.run()
+    assert rows(run, "cores") == [(2,), (2,), (4,), (32,)]  # whole cores
+    assert run.config["cluster"]["groups"][0]["resources"]["cores"] == 8
+
+
+def test_gpus_of_two_types_are_told_apart(site: Site) -> None:
+    conf = CONF.replace("SelectType=", "GresTypes=gpu\nSelectType=")
+    site.configure("NodeName=g1 CPUs=8 Gres=gpu:a100:2,gpu:v100:1\nPartitionName=gpu Nodes=g1\n", conf)
+    site.submit(
+        "0 100 -n 2 -t 5 -p gpu --gpus=2",
+        "200 100 -n 1 -t 5 -p gpu --gres=gpu:a100:2",
+        "400 9 -n 1 -t 5 -p gpu --gres=gpu:3",
+    )
+    assert [state for (state,) in rows(site.run(), "state")] == ["completed"] * 3
+
+
+def test_dependencies_hold_also_for_arrays_names_and_minutes(site: Site) -> None:
+    site.submit(
+        "0 100 -n 1 -t 5 --array=1-3",
+        "0 100 -n 1 -t 5 --array=1-3 --dependency=aftercorr:1",
+        "0 10 -n 1 -t 5 --dependency=after:1+5",
+    )
+    text = site.jobs.read_text()
+    for number in (4, 5):
+        text += f"-dt {number} -e submit_batch_job | -J prog -sim-walltime 50 --uid=bob -n 1 -t 5 -d singleton x\n"
+    site.jobs.write_text(text)
+    run = site.run()
+    start, end = run.jobs.sort("job")["start"].to_list(), run.jobs.sort("job")["end"].to_list()
+    assert all(start[3 + task] >= end[task] for task in range(3))
+    assert start[6] >= 300
+    assert max(start[7:]) >= min(end[7:])  # one after the other
+    assert sorted(accounting(run)["job"].to_list()) == list(range(1, 10))
+
+
+def test_a_job_without_a_limit_gets_the_partitions(site: Site) -> None:
+    site.configure("PartitionName=short Nodes=n1 DefaultTime=1 MaxTime=10\n")
+    site.submit("0 400 -n 1 -p short", "0 30 -n 1 -p short", "0 7200 -n 1 -t 0 -p urgent")
+    states = [state for (state,) in rows(site.run(), "state")]
+    assert states == ["killed", "completed", "completed"]
+
+
+def test_jobs_that_wait_for_nodes_to_come_back_are_not_given_up(site: Site, tmp_path: Path) -> None:
+    from schedlab.execution.failures import Failures
+
+    outages = tmp_path / "outages.csv"
+    outages.write_text("node,from,until\n" + "".join(f"n{n},5,300000\n" for n in (1, 2, 3, 4)))
+    site.submit("0 1000 -n 32 -t 60", "10 100 -n 1 -t 5")
+    run = site.run(observers=[Failures(trace=outages)])
+    assert [state for (state,) in rows(run, "state")] == ["completed"] * 2
+
+
 def test_preemption_requeues_and_the_job_does_its_work_again(site: Site) -> None:
     site.configure("PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nJobRequeue=1\n")
     site.submit("0 1000 -N 4 -n 32 -t 60 -p work", "100 200 -N 4 -n 32 -t 10 -p urgent")
@@ -223,8 +285,31 @@ def test_a_plugin_that_is_missing_is_named_before_anything_starts(site: Site) ->
 
 def test_another_cluster_than_the_confs_is_refused(site: Site) -> None:
     site.submit("0 10 -n 1 -t 5")
-    with pytest.raises(sl.InputError, match="differ in their nodes"):
-        sl.simulate(sl.read_workload(site.jobs), sl.Cluster.uniform(3, cores=8), RealSlurm(site.conf))
+    with pytest.raises(sl.InputError, match=r"has nodes that the slurm.conf does not: n5, n6"):
+        sl.simulate(sl.read_workload(site.jobs), sl.Cluster.uniform(6, cores=8), RealSlurm(site.conf))
+
+
+@pytest.mark.parametrize("setting", ["PreemptMode=SUSPEND,GANG", "PartitionName=p Nodes=n1 OverSubscribe=FORCE:2"])
+def test_cpus_that_jobs_share_are_refused_before_anything_starts(site: Site, setting: str) -> None:
+    site.configure(setting + "\n")
+    with pytest.raises(sl.InputError, match="CPUs that jobs share cannot be told here"):
+        RealSlurm(site.conf)
+
+
+@pytest.mark.parametrize("argument", [{"phase": float("nan")}, {"phase": -5}, {"evidence": "10m"}, {"tick": 1e9}])
+def test_arguments_that_make_no_sense_are_named(site: Site, argument: dict[str, Any]) -> None:
+    with pytest.raises(sl.InputError, match=f"slurm-real: {next(iter(argument))} cannot be"):
+        RealSlurm(site.conf, **argument)
+
+
+def test_options_that_no_sbatch_takes_are_told_before_anything_starts_and_others_left_out(site: Site) -> None:
+    site.submit("0 10 -n 1 -t 5 --nice=much", "0 10 -n 1 -t 5 --bb=capacity")
+    with pytest.raises(sl.InputError, match=r"job 1: --nice: 'much' is not"):
+        site.run()
+    site.submit("0 10 -n 1 -t 5 --bb=capacity")
+    decider = RealSlurm(site.conf, evidence=0)
+    sl.simulate(sl.read_workload(site.jobs, requests="full"), decider.setup.cluster(), decider)
+    assert decider.left_out() == {"bb"}
 
 
 # ---- what happens when something breaks ----
@@ -257,9 +342,9 @@ def test_when_the_driver_is_killed_nothing_goes_on(site: Site, tmp_path: Path) -
     site.submit(*(f"{n} 100000 -n 32 -t 600" for n in range(50)))
     code = (
         "import sys, schedlab as sl; from schedlab.slurm.decider import RealSlurm\n"
-        "d = RealSlurm(sys.argv[1]); begin = d.begin\n"
+        "d = RealSlurm(sys.argv[1]); begin = d.open\n"
         "def told(*given):\n    begin(*given); print(d.process_id, flush=True)\n"
-        "d.begin = told\n"
+        "d.open = told\n"
         "sl.simulate(sl.read_workload(sys.argv[2]), d.setup.cluster(), d)\n"
     )
     driver = subprocess.Popen([sys.executable, "-c", code, site.conf, site.jobs], stdout=subprocess.PIPE, text=True)

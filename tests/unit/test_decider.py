@@ -241,10 +241,10 @@ class Elsewhere(sl.Policy):
 
     def adapt(self, workload: Any, cluster: Any) -> Any:
         self.told.append("adapt")
-        return replace(workload, requests=[sl.Request(chunk={"cores": 2})])
+        return replace(workload, requests=[sl.Request(chunk={"cores": 2})]), cluster
 
-    def begin(self, view: Any, next_event: Any) -> None:
-        self.told.append(f"begin {view.cluster.nodes}")
+    def open(self, view: Any, next_event: Any) -> None:
+        self.told.append(f"open {view.cluster.nodes}")
         self.next_event = next_event
 
     def decide(self, view: Any, events: Any) -> None:
@@ -268,7 +268,7 @@ def test_a_decider_elsewhere_begins_leaves_evidence_and_is_closed(tmp_path: Path
     jobs = sl.Workload.of(submit=[0, 10], runtime=[5, 5], count=[1, 1])
     decider = Elsewhere()
     run = sl.simulate(jobs, sl.Cluster.uniform(2, cores=4), decider, out=tmp_path / "run" if out else None)
-    assert decider.told == ["adapt", "begin 2", *["decide"] * 4, "evidence", "close"]
+    assert decider.told == ["adapt", "open 2", *["decide"] * 4, "evidence", "close"]
     assert decider.ahead == [(0.0, 10.0), (5.0, 10.0), (10.0, inf), (15.0, inf)]
     assert run.jobs["cores"].to_list() == [2, 2]  # as it wanted them accounted for
     copy = sl.read_run(run.save(tmp_path / "copy"), verify=True)

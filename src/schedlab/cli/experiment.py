@@ -173,7 +173,7 @@ def run_and_report(
 ) -> None:
     """Run what is left of a study, and print what came out."""
     from schedlab.cli.experiment_output import StudyBar, print_summary
-    from schedlab.cli.output import InterruptedError, say
+    from schedlab.cli.output import InterruptedError, say, warn
     from schedlab.experiment.coordinator import run_study
     from schedlab.experiment.results import Results
 
@@ -193,6 +193,8 @@ def run_and_report(
         print_summary(Results(folder), bar.seconds)
         say(f"results in {folder}; schedlab experiment report {folder} --out report.html")
     if status.failed:
+        if quiet:
+            warn(f"{status.failed:,} runs failed; schedlab experiment status {folder} tells why")
         raise typer.Exit(1)
 
 

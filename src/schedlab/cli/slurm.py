@@ -175,6 +175,7 @@ def replay(
     [b]schedlab slurm replay --conf slurm.conf --jobs sacct.txt --set SchedulerParameters+=bf_max_job_user=10 --phases 8
     --out study[/b]
     """
+    from schedlab.cli.output import say
     from schedlab.model.units import parse_duration
     from schedlab.slurm.decider import RealSlurm
 
@@ -182,19 +183,15 @@ def replay(
     options["evidence"] = parse_duration(evidence, where="--evidence")
     decider = RealSlurm(conf, **options)
     if not quiet:
-        _say_differences(decider)
+        for line in decider.setup.differences():
+            say(f"  {line}", "dim")
     if phases is not None:
-        _ensemble(conf, jobs, options, observe, phases, out, quiet, reader, missing_limit)
+        reading = {"reader": reader, "missing_limit": None if missing_limit == "runtime" else missing_limit}
+        reading["bad_rows"] = None if bad_rows == BadRows.fail else str(bad_rows)
+        _ensemble(conf, jobs, options, observe, phases, out, quiet, reading)
         return
-    reading = reading_options("none", "requested", missing_limit, bad_rows, reader)
-    _one(decider, jobs, reading, observe, out, force, quiet)
-
-
-def _say_differences(decider: RealSlurm) -> None:
-    from schedlab.cli.output import say
-
-    for line in decider.setup.differences():
-        say(f"  {line}", "dim")
+    read = reading_options("none", "requested", missing_limit, bad_rows, reader)
+    _one(decider, jobs, read, observe, out, force, quiet)
 
 
 def _one(
@@ -248,6 +245,10 @@ def _print(run: Run, decider: RealSlurm, out: Path | None) -> None:
     simulated = run.summary["makespan"] or 0.0
     speed = f"{simulated:,.0f} s of Slurm's time in {seconds:.1f} s (×{simulated / seconds:,.0f})" if seconds else ""
     say("; ".join(filter(None, [footnote(comparison), speed])), "dim")
+    for remark in decider.setup.remarks:
+        say(f"  noted of the accounts: {remark}", "dim")
+    if left_out := decider.left_out():
+        say(f"  noted of the jobs: options that are not passed on: {', '.join(sorted(left_out))}", "dim")
     for words, ids in decider.refusals().items():
         some = ", ".join(map(str, ids[:5])) + (", …" if len(ids) > 5 else "")
         warn(f"Slurm refused {len(ids):,} {'job' if len(ids) == 1 else 'jobs'} ({some}): {words}")
@@ -262,8 +263,7 @@ def _ensemble(
     phases: int,
     out: Path | None,
     quiet: bool,
-    reader: str | None,
-    missing_limit: str,
+    reading: dict[str, str | None],
 ) -> None:
     from schedlab.cli.experiment import run_and_report
     from schedlab.experiment.study import parse_study
@@ -271,6 +271,5 @@ def _ensemble(
 
     if out is None:
         raise InputError("an ensemble needs a folder", where="--phases", hint="add --out DIR")
-    reading = {"reader": reader, "missing_limit": None if missing_limit == "runtime" else missing_limit}
     text = ensemble_text(conf.resolve(), jobs.resolve(), options, observe, phases, reading)
     run_and_report(parse_study(text, str(out / "study.toml")), out, quiet=quiet)

@@ -47,7 +47,8 @@ def chosen(policy: str | PolicySpec | Decider, estimate: str | object = "limit")
             decider = policy.plugin.make()
             spec = _around(decider)
     elif callable(getattr(policy, "decide", None)):
-        decider, spec, name = policy, _around(policy), type(policy).__qualname__
+        decider, spec = policy, _around(policy)
+        name = getattr(policy, "name", "") or type(policy).__qualname__
     else:
         hint = "give the text of a policy, or an object with a method decide(view, events)"
         raise InputError(f"{policy!r} is not a policy", hint=hint)

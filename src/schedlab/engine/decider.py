@@ -30,7 +30,7 @@ class Policy(ABC):
     """What a policy of yours derives from. `placement` says where jobs go that you start without naming nodes.
 
     It may bring observers along, and it may have a method `allows(view, job, nodes)`, which every start has to pass.
-    Where the deciding is done elsewhere (another process, another program), `begin` is the place to start it, `close`
+    Where the deciding is done elsewhere (another process, another program), `open` is the place to start it, `close`
     to stop it, and `evidence` to say what it left behind. An attribute `overrun` ("kill" or "run") says what is to
     happen to jobs at their limits.
     """
@@ -44,11 +44,11 @@ class Policy(ABC):
     def decide(self, view: View, events: list[Event]) -> None:
         """What happened, and the view to act on it."""
 
-    def adapt(self, workload: Workload, cluster: Cluster) -> Workload:
-        """The jobs as the engine is to account for them; also where a decider learns the names behind numbers."""
-        return workload
+    def adapt(self, workload: Workload, cluster: Cluster) -> tuple[Workload, Cluster]:
+        """Jobs and machine as the engine is to account for them; also where one learns the names behind numbers."""
+        return workload, cluster
 
-    def begin(self, view: View, next_event: Callable[[], float]) -> None:  # noqa: B027 - an offer, not a duty
+    def open(self, view: View, next_event: Callable[[], float]) -> None:  # noqa: B027 - an offer, not a duty
         """Before anything happens. `next_event()` is the time before which nothing will but what the decider does.
 
         It is for advancing another clock in large steps, not for deciding: it knows the future.

@@ -22,6 +22,7 @@ _REMEDIES = {
     errno.ENOSPC: "free some space, or write to another disk",
     errno.EDQUOT: "free some of your quota, or write to another disk",
     errno.EACCES: "choose a folder you may write to",
+    errno.ENOENT: "choose a folder that can be made",
     errno.EPERM: "choose a folder you may write to",
     errno.EROFS: "choose a folder you may write to",
     errno.EBUSY: "choose a folder inside it",

@@ -92,7 +92,7 @@ class Simulated:
             hint = "leave the checkpoints out"
             raise InputError(f"a run with {choice.name} cannot be taken up again from a checkpoint", hint=hint)
         if (adapt := getattr(choice.decider, "adapt", None)) is not None:
-            workload = adapt(workload, cluster)
+            workload, cluster = adapt(workload, cluster)
         self._workload, self._cluster, self._options = workload, cluster, options
         self._checkpoint = checkpoint
         self._observers = Observers((*choice.observers, *observers))
@@ -114,8 +114,8 @@ class Simulated:
             else RunWriter(out, cluster, force=force, dependencies=follow)
         )
         self._watch, self._progress = watch, progress
-        self._begin, self._evidence, self._close = (
-            getattr(choice.decider, hook, None) for hook in ("begin", "evidence", "close")
+        self._open, self._evidence, self._close = (
+            getattr(choice.decider, hook, None) for hook in ("open", "evidence", "close")
         )
         observed = bool(self._observers)
         self.core.prepare(
@@ -207,8 +207,8 @@ class Simulated:
 
     def begin(self) -> None:
         self._observers.begin(self.core.view)
-        if self._begin is not None:
-            self._begin(self.core.view, self.core.next_event)
+        if self._open is not None:
+            self._open(self.core.view, self.core.next_event)
 
     def advance(self) -> bool:
         """Go on to the next pass; False when nothing will happen any more."""

@@ -20,7 +20,7 @@ from schedlab.workload.read import read_workload
 from schedlab.workload.swf.header import machine_size
 from schedlab.workload.transform.steps import Steps
 
-_READING = ("reader", "clean", "procs", "missing_limit", "requests")
+_READING = ("reader", "clean", "procs", "missing_limit", "bad_rows", "requests")
 _TIMES = ("fill", "stabilisation", "experiment", "drain")
 KEPT_JOBS = 2_000_000  # in memory, from one run of a worker to the next
 

@@ -117,6 +117,7 @@ PARAMETERS: dict[str, Parameter] = {
     "clean": Parameter("workload", "what is left out of it", _one_of(*CLEANINGS)),
     "procs": Parameter("workload", "which number of processors counts", _one_of("requested", "allocated")),
     "missing_limit": Parameter("workload", "the limit of a job without one", _limit),
+    "bad_rows": Parameter("workload", "what becomes of rows that cannot be read", _one_of("fail", "drop")),
     "requests": Parameter("workload", "whether memory, partitions and features count", _one_of("cores", "full")),
     "model": Parameter("workload", "a model file, or a model in words", _model),
     "jobs": Parameter("workload", "how many jobs the model makes", _whole),

@@ -6,6 +6,7 @@ import os
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 
 from schedlab.slurm.clock import Clock, ClockLost, environment
@@ -27,6 +28,7 @@ NODE_PORT, CONTROLLER_PORT = 6818, 6817  # files in the folder of sockets, not p
 _COALESCE = "100000:10"  # slurmctld's main loop sleeps a tenth of a second ten times: one second is as good
 _STARTING = 600  # tenths of a second of its own time after which slurmctld should listen
 _SETTLING = 3 * SECOND  # its own time from there until nodes register
+_LONGEST_LIMIT = 100 * 365 * 86_400.0  # seconds
 _AT_ONCE = 64  # nodes that register before the answers are read
 _LAST = 5 * SECOND  # its own time for the last job to be written down
 _STATES = {"up": "resume", "down": "down"}  # of nodes, in Slurm's words; all others are drained
@@ -51,6 +53,7 @@ class Controller:
 
     def __init__(self, place: Workplace, outline: Outline, nodes: Nodes) -> None:
         self._place, self._outline, self._release, self.nodes = place, outline, outline.release, nodes
+        self.folder = place.folder
         self.users = {uid: name for name, uid in outline.uids.items()}
         self.accounting_file = place.log / "jobcomp.log"
         self.logs = (place.log / "slurmctld.log", place.log / "slurmctld.out")
@@ -153,12 +156,17 @@ class Controller:
     # ---- what it is told ----
 
     def submit(
-        self, job: int, user: str, options: Mapping[str, str], limit: float, answered: Callable[[int, str], None]
+        self,
+        where: str,
+        user: str,
+        name: str,
+        options: Mapping[str, str],
+        limit: float | None,
+        answered: Callable[[int, str], None],
     ) -> None:
         """Submit a job; `answered` gets Slurm's number of it, or why it was refused."""
         uid = self._outline.uids[user]
-        minutes = max(-(-int(limit) // 60), 1)
-        fields = job_description(options, uid=uid, gid=uid, name=f"job{job}", limit_minutes=minutes, where=f"job {job}")
+        fields = job_description(options, uid=uid, gid=uid, name=name, limit_minutes=_minutes(limit), where=where)
 
         def reply(data: bytes) -> None:
             found = client.submitted(self._release, self._parsed(data))
@@ -249,6 +257,13 @@ class Controller:
         code = self._process.wait()
         how = f"was killed by signal {-code}" if code < 0 else f"has ended with code {code}"
         return SlurmError(f"slurmctld {how}: {last_words(self.logs)}")
+
+
+def _minutes(limit: float | None) -> int | None:
+    """Slurm counts minutes, and says 0 for no limit at all; None leaves it to the partition."""
+    if limit is None:
+        return None
+    return max(ceil(limit / 60), 1) if limit < _LONGEST_LIMIT else 0
 
 
 def _ignore(data: bytes) -> None:

@@ -14,7 +14,7 @@ from schedlab.slurm.controller import Controller
 from schedlab.slurm.jobs import Speaker
 from schedlab.workload.slurm.order import array_tasks
 
-_NUMBER = re.compile(r"(?:jobid_)?(\d+)")
+_JOB = re.compile(r"(?:jobid_)?(\d+)(_\w+)?(\+\d+)?")  # 1001, 1001_3, 1001+5
 
 
 @dataclass(slots=True)
@@ -66,6 +66,7 @@ class Correspondence:
     def launched(self, known: Known, number: int, node: str) -> None:
         known.runs, known.launched_as, known.node = True, number, node
         self._running[number] = known
+        self._ids[number] = known.job.id
 
     def running(self, number: int) -> Known | None:
         return self._running.get(number)
@@ -143,11 +144,12 @@ class Correspondence:
                 if refusal:
                     self.refused.append((known, refusal))
                     continue
-                known.number = self._numbers[known.job.id] = number
+                known.number = self._numbers[self._speaker.number(known.job)] = number
                 self._by_number[number, known.task] = known
                 self._ids.setdefault(number, known.job.id)
 
-        self._controller.submit(job.id, self._speaker.user(job.user), options, job.limit, answered)
+        user, name, limit = self._speaker.user(job.user), self._speaker.name(job), self._speaker.limit(job)
+        self._controller.submit(f"job {job.id}", user, name, options, limit, answered)
 
     def _dependency(self, job: Job) -> str:
         """What it waits for, with Slurm's numbers; jobs that Slurm does not know are left out."""
@@ -158,8 +160,8 @@ class Correspondence:
     def _translated(self, text: str) -> str:
         """Of afterok:1001:1002."""
         kind, *jobs = text.split(":")
-        numbers = [self._numbers.get(int(match[1])) for job in jobs if (match := _NUMBER.match(job))]
-        known = [str(number) for number in numbers if number]
+        found = [match for job in jobs if (match := _JOB.fullmatch(job)) and int(match[1]) in self._numbers]
+        known = [f"{self._numbers[int(match[1])]}{match[2] or ''}{match[3] or ''}" for match in found]
         return ":".join([kind, *known]) if known or not jobs else ""
 
     def _tell_completed(self, known: Known) -> None:

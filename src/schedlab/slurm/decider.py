@@ -6,13 +6,15 @@ launches that it sends to its nodes are starts, the terminations that nobody ask
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from schedlab._core import Job, View
+from schedlab._core import View
 from schedlab.engine.decider import Event, Policy
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 SECOND = 1_000_000_000  # Slurm's clock counts nanoseconds
 PATIENCE = 86_400.0  # seconds with an idle machine after which jobs that still wait are given up
 LONGEST_LOOP = 300.0  # seconds; of slurmctld's loops: another phase of them is another run
+LARGEST_ARGUMENT = 1e7
 GOLDEN = (5**0.5 - 1) / 2
 
 
@@ -56,9 +59,11 @@ class RealSlurm(Policy):
     ) -> None:
         from schedlab.slurm.setup import Setup
 
-        self.setup = Setup.read(conf, (set,) if isinstance(set, str) else tuple(set), accounts, qos)
-        self._phase, self._every = phase, evidence
-        self._tick, self._cpu = tick, cpu
+        edits = (set,) if isinstance(set, str) else tuple(set)
+        given = {"phase": phase, "evidence": evidence, "tick": tick, "cpu": cpu}
+        self._phase, self._every, self._tick, self._cpu = (_number(name, value) for name, value in given.items())
+        self.name = described(conf=str(conf), set=list(edits), accounts=accounts, qos=qos, **given)
+        self.setup = Setup.read(conf, edits, accounts, qos)
         self._controller: Controller | None = None
 
     def repeat(self, number: int) -> None:
@@ -68,7 +73,7 @@ class RealSlurm(Policy):
         """
         self._phase += round(number * GOLDEN % 1 * LONGEST_LOOP, 3)
 
-    def adapt(self, workload: Workload, cluster: Cluster) -> Workload:
+    def adapt(self, workload: Workload, cluster: Cluster) -> tuple[Workload, Cluster]:
         from schedlab.slurm.jobs import Speaker, in_cpus
 
         if cluster.pool:
@@ -76,14 +81,16 @@ class RealSlurm(Policy):
             raise InputError("the real Slurm needs nodes, and this machine is a pool of cores", hint=hint)
         self._speaker = Speaker(workload)
         self.setup.meet(self._speaker.names(), cluster, workload)
-        return in_cpus(workload)
+        return in_cpus(workload), self.setup.cluster()
 
-    def begin(self, view: View, next_event: Callable[[], float]) -> None:
+    def open(self, view: View, next_event: Callable[[], float]) -> None:
         from schedlab.slurm.correspondence import Correspondence
         from schedlab.slurm.evidence import Evidence
 
         self._controller = self.setup.start(tick=self._tick, cpu=self._cpu)
-        self._zero = self._controller.clock.now + round(self._phase * SECOND)  # Slurm's time of second 0
+        first = next_event()  # the first job comes when the phase is over; a log may begin anywhere
+        begin = first if first < inf else 0.0
+        self._zero = self._controller.clock.now + round((self._phase - begin) * SECOND)  # Slurm's time of second 0
         self._known = Correspondence(self._controller, self._speaker)
         self._evidence = Evidence(self._controller, self._known.job_of, self.setup.notes, self._every)
         self._nodes = {name: number for number, name in enumerate(view.cluster.names)}
@@ -119,14 +126,28 @@ class RealSlurm(Policy):
         if self._controller is None:
             return {}
         with suppress(SlurmError):  # it may be dead, which has been said
-            self._controller.run_down()
+            self._finish(self._controller)
         return self._evidence.files(self._zero)
+
+    def _finish(self, controller: Controller) -> None:
+        """All jobs have left: slurmctld hears of the last ones, and writes its books."""
+        while self._known.news or controller.unanswered:
+            if controller.unanswered:
+                controller.run(max(controller.clock.next, controller.clock.now))
+            else:
+                self._known.tell_next()
+                controller.settle()
+        controller.run_down()
 
     @property
     def process_id(self) -> int:
         """Of slurmctld, while it runs."""
         assert self._controller is not None
         return self._controller.process_id
+
+    def left_out(self) -> AbstractSet[str]:
+        """Options of jobs that could not be passed on."""
+        return self._speaker.left_out
 
     def refusals(self) -> dict[str, list[int]]:
         """The jobs that Slurm did not take, or never started, by what it says of them."""
@@ -188,25 +209,14 @@ class RealSlurm(Policy):
             return not self._controller.unanswered
         info = self._controller.job(launch.number)
         self._known.launched(known, launch.number, launch.nodes[0])
-        started = view.start(
-            known.job, self._shares(known.job, launch), priority=info.priority, backfilled=info.backfilled
-        )
+        shares = [(self._nodes[name], cpus) for name, cpus in zip(launch.nodes, launch.cpus, strict=True)]
+        if (given := sum(launch.cpus)) != known.job.count:
+            view.resize(known.job, given)
+        started = view.start(known.job, shares, priority=info.priority, backfilled=info.backfilled)
         if not started:
             raise SlurmError(f"Slurm has started job {known.job.id} on {launch.nodes}, which somebody does not allow")
         self._last_change = view.now
         return True
-
-    def _shares(self, job: Job, launch: Launch) -> list[tuple[int, int]]:
-        """Its CPUs on each node; Slurm may give more than were asked for, which nobody uses then."""
-        left, shares = job.count, []
-        for name, cpus in zip(launch.nodes, launch.cpus, strict=True):
-            if taken := min(left, cpus):
-                shares.append((self._nodes[name], taken))
-            left -= taken
-        if left:
-            given = sum(launch.cpus)
-            raise SlurmError(f"Slurm has given job {job.id} {given} CPUs, and it was taken to ask for {job.count}")
-        return shares
 
     def _end(self, view: View, number: int) -> None:
         """Slurm has ended a job that would have gone on: at its limit, for another one, or because of a node."""
@@ -247,3 +257,18 @@ class RealSlurm(Policy):
             reason = self._controller.reason(known.number)
             self._controller.cancel(known.number, known.task)
             self._refuse(view, known, f"never started: {reason}")
+
+
+def _number(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST_ARGUMENT:
+        hint = f"a number of seconds from 0 to {LARGEST_ARGUMENT:.0e}" if name != "cpu" else "a factor such as 1"
+        raise InputError(f"slurm-real: {name} cannot be {value!r}", hint=hint)
+    return float(value)
+
+
+def described(**given: Any) -> str:
+    """As one would write it in a policy: what is as usual is left out."""
+    usual = {name: known.default for name, known in inspect.signature(RealSlurm).parameters.items()}
+    said = {name: value for name, value in given.items() if value not in ([], None) and value != usual[name]}
+    plain = {name: str(value) if isinstance(value, Path) else value for name, value in said.items()}
+    return f"slurm-real({', '.join(f'{name}={value!r}' for name, value in plain.items())})"

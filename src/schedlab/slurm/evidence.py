@@ -59,23 +59,26 @@ class Evidence:
             "priorities": self._priorities,
             "shares": self._shares,
             "refused": self.refusals,
-            "accounting": accounting(self._controller.accounting_file, zero),
+            "accounting": accounting(self._controller.accounting_file, zero, self._job_of),
         }
         found = {f"{name}.parquet": _parquet(rows) for name, rows in tables.items() if rows}
-        found |= {f"{name}.gz": gzip.compress(path.read_bytes(), mtime=0) for name, path in self._logs()}
+        found |= {f"{name}.gz": gzip.compress(content, mtime=0) for name, content in self._logs()}
         return {f"{FOLDER}/{name}": content for name, content in (found | self._notes).items()}
 
-    def _logs(self) -> list[tuple[str, Path]]:
-        return [(path.name, path) for path in self._controller.logs if path.is_file() and path.stat().st_size]
+    def _logs(self) -> list[tuple[str, bytes]]:
+        """Without the name of its folder, which is another one every time."""
+        folder = str(self._controller.folder).encode()
+        files = [path for path in self._controller.logs if path.is_file()][:1]  # the other one repeats it
+        return [(path.name, content.replace(folder, b"")) for path in files if (content := path.read_bytes())]
 
 
-def accounting(path: Path, zero: int) -> list[dict[str, Any]]:
+def accounting(path: Path, zero: int, job_of: Callable[[int], int]) -> list[dict[str, Any]]:
     """What Slurm itself writes down of finished jobs: whole seconds, counted from second 0."""
     lines = path.read_text(errors="replace").splitlines() if path.is_file() else []
     rows = []
     for line in lines:
         fields = dict(_FIELD.findall(line))
-        row: dict[str, Any] = {"slurm_job": int(fields["JobId"]), "job": int(fields["Name"].removeprefix("job"))}
+        row: dict[str, Any] = {"slurm_job": int(fields["JobId"]), "job": job_of(int(fields["JobId"]))}
         row |= {ours: _seconds(fields.get(theirs, ""), zero) for theirs, ours in _TIMES.items()}
         row |= {"nodes": fields.get("NodeList", ""), "cpus": int(fields.get("ProcCnt", 0))}
         row |= {"state": fields.get("JobState", ""), "user": fields.get("UserId", "").partition("(")[0]}

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
 
 import numpy as np
 
 from schedlab._core import Job
+from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.request import Request
 from schedlab.model.workload import JobBatch, Workload
+from schedlab.slurm.wire.job import job_description
+from schedlab.slurm.wire.job_options import OPTIONS
+from schedlab.workload.slurm.order import time_limit
 from schedlab.workload.slurm.sbatch import cpus
 
 MIB = 1 << 20
 NOBODY = "nobody-known"  # who submits a job of which the log does not say whose it is
 # What the engine knows better than the options as written: transformed logs have other users, times and limits.
 _NOT_AS_WRITTEN = frozenset(
-    ("uid", "account", "qos", "time", "job-name", "begin", "array", "dependency", "sim-walltime", "cancel-in", "jid")
+    {
+        *("uid", "account", "qos", "time", "job-name", "job-number", "jid", "begin", "array", "dependency"),
+        *("sim-walltime", "cancel-in"),
+    }
 )
 
 
@@ -36,7 +44,7 @@ def in_cpus(workload: Workload) -> Workload:
             yield replace(batch, count=np.maximum(count, 1), shapes=None)
 
     single = [Request(features=request.features, partition=request.partition) for request in workload.requests]
-    return replace(workload, source=batches, requests=single, flexible=False)
+    return replace(workload, source=batches, requests=single, flexible=True)  # Slurm may give more than was asked for
 
 
 @dataclass(slots=True)
@@ -52,10 +60,12 @@ class Speaker:
 
     def __init__(self, workload: Workload) -> None:
         self._workload = workload
+        self.left_out: set[str] = set()  # options of sbatch that cannot be passed on
 
     def names(self) -> Names:
         """One pass over the workload."""
         found = Names()
+        self._check()
         for batch in self._workload.batches():
             triples = np.unique(np.stack([batch.user, batch.group, batch.queue], axis=1), axis=0, return_index=True)
             for user, group, queue in triples[0][np.argsort(triples[1])].tolist():
@@ -65,6 +75,22 @@ class Speaker:
                 if (qos := self._named("queue", queue)) and qos not in found.qos:
                     found.qos.append(qos)
         return found
+
+    def _check(self) -> None:
+        """What no sbatch would take is told before anything starts; options that are not spoken here are left out."""
+        mistakes: list[InputError] = []
+        seen: set[tuple[tuple[str, str], ...]] = set()
+        for job, written in self._workload.asked.items():
+            self.left_out.update(written.keys() - _NOT_AS_WRITTEN - OPTIONS)
+            options = _spoken(written)
+            if (key := tuple(sorted(options.items()))) not in seen:
+                seen.add(key)
+                try:
+                    job_description(options, uid=0, gid=0, where=f"{self._workload.name}, job {job}")
+                except InputError as error:
+                    mistakes.append(error)
+        if mistakes:
+            raise mistakes[0] if len(mistakes) == 1 else InputErrors(mistakes)
 
     def user(self, number: int) -> str:
         return self._named("user", number) or (f"user{number}" if number >= 0 else NOBODY)
@@ -76,7 +102,7 @@ class Speaker:
         """The options of its sbatch, but for times, identity, arrays and dependencies."""
         written = self._workload.asked.get(job.id)
         if written is not None:
-            options = {name: value for name, value in written.items() if name not in _NOT_AS_WRITTEN}
+            options = _spoken(written)
         else:
             options = options_of(self._workload.requests[job.request], job.count)
         partition = self._workload.requests[job.request].partition or self._named("partition", job.partition)
@@ -88,6 +114,18 @@ class Speaker:
             if value:
                 options[name] = value
         return options
+
+    def limit(self, job: Job) -> float | None:
+        """Seconds; None if its sbatch named none, so that the partition's counts."""
+        written = self._workload.asked.get(job.id)
+        return None if written is not None and "time" not in written else _limit(written or {}, job.limit)
+
+    def number(self, job: Job) -> int:
+        """By which others call it in their dependencies."""
+        return int((self._workload.asked.get(job.id) or {}).get("job-number", job.id))
+
+    def name(self, job: Job) -> str:
+        return (self._workload.asked.get(job.id) or {}).get("job-name", "") or f"job{job.id}"
 
     def array(self, job: Job) -> str:
         return (self._workload.asked.get(job.id) or {}).get("array", "")
@@ -102,6 +140,15 @@ class Speaker:
     def _named(self, column: str, number: int) -> str:
         names = self._workload.labels.get(column, [])
         return names[number] if 0 <= number < len(names) else ""
+
+
+def _spoken(written: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in written.items() if name in OPTIONS and name not in _NOT_AS_WRITTEN}
+
+
+def _limit(written: Mapping[str, str], limit: float) -> float:
+    """Of a job that asked for one; none at all is infinite."""
+    return inf if "time" in written and time_limit(written["time"]) is None else limit
 
 
 def options_of(request: Request, cpus: int) -> dict[str, str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from schedlab.cluster.slurm.read import read_slurm_conf
 from schedlab.model.cluster import Cluster
-from schedlab.model.errors import InputError
+from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.workload import Workload
 from schedlab.slurm.accounts.from_jobs import accounts_of
 from schedlab.slurm.accounts.model import Accounts
@@ -23,7 +24,7 @@ from schedlab.slurm.jobs import Names
 from schedlab.slurm.nodes import Nodes
 from schedlab.slurm.settings.differences import differences_text
 from schedlab.slurm.settings.emulation import Emulation, emulated
-from schedlab.slurm.settings.entries import Settings, items
+from schedlab.slurm.settings.entries import Settings, items, place
 from schedlab.slurm.settings.nodes import NodeSpec
 from schedlab.slurm.settings.read import read_settings
 from schedlab.slurm.wire.node import NodeFacts, NodeGres
@@ -32,6 +33,8 @@ from schedlab.slurm.workplace import Workplace
 
 EPOCH = 1_510_477_200  # when slurmctld starts if the log does not say when its second 0 was: a Sunday in 2017
 NOWHERE = Path("/nonexistent")
+_OVER = ("oversubscribe", "shared")
+_SHARED = re.compile(r"GANG|SUSPEND|FORCE(?!:1$)|YES(?!:1$)", re.IGNORECASE)
 
 
 @dataclass
@@ -55,6 +58,7 @@ class Setup:
         programs = find_programs()
         if programs is None:
             raise InputError("there is no Slurm on this machine", hint="`schedlab slurm doctor` fetches one")
+        _refuse_sharing(settings)
         found = cls(programs, settings, given)
         found._emulation(NOWHERE, accounting=found._has_accounting)  # mistakes are to be known before the log is read
         return found
@@ -68,11 +72,10 @@ class Setup:
     def meet(self, names: Names, cluster: Cluster, workload: Workload) -> None:
         """The people of a workload, and the machine that the engine believes to have."""
         emulation = self._emulation(NOWHERE, accounting=self._has_accounting)
-        theirs, ours = {node.name for node in emulation.nodes}, set(cluster.node_names())
-        if theirs != ours:
-            some = ", ".join(sorted(theirs ^ ours)[:5])
+        if strange := sorted(set(cluster.node_names()) - {node.name for node in emulation.nodes}):
             hint = f"give {self.settings.path} as the cluster"
-            raise InputError(f"the cluster {cluster.name} and the slurm.conf differ in their nodes: {some}", hint=hint)
+            some = ", ".join(strange[:5])
+            raise InputError(f"the cluster {cluster.name} has nodes that the slurm.conf does not: {some}", hint=hint)
         if self._has_accounting:
             known, name = self.given_accounts, emulation.facts.cluster_name
             qos = [*names.qos, *_qos_of_partitions(self.settings)]
@@ -105,13 +108,18 @@ class Setup:
             raise
 
     def cluster(self) -> Cluster:
-        """The machine, as the settings have it after all changes."""
+        """The machine, as the settings have it after all changes; its cores are what Slurm calls CPUs."""
         with Workplace() as place:
             path = place.etc / self.settings.path.name
             emulation = self._emulation(place.folder, accounting=True)
             for name, text in emulation.files.items():
                 (place.etc / name).write_text(text)
-            return read_slurm_conf(path.with_name("slurm.conf"))
+            found = read_slurm_conf(path.with_name("slurm.conf"))
+        cpus = {node.name: node.cpus for node in emulation.nodes}
+        groups = tuple(
+            replace(group, resources={**group.resources, "cores": cpus[group.node_name(0)]}) for group in found.groups
+        )
+        return replace(found, groups=groups)
 
     def differences(self) -> list[str]:
         return differences_text(self._emulation(NOWHERE, accounting=self._has_accounting).differences)
@@ -144,6 +152,26 @@ class Setup:
         return self.programs.has_plugin(kind, name)
 
 
+def _refuse_sharing(settings: Settings) -> None:
+    """The engine has no CPU that two jobs share."""
+    lines = [entry.fields for entry in settings.entries if entry.kind == "partitionname"]
+    values = [
+        settings.general("PreemptMode"),
+        *(fields.get(key) for fields in lines for key in ("preemptmode", *_OVER)),
+    ]
+    wrong = [value for value in values if value is not None and _SHARED.search(value.text)]
+    if wrong:
+        hint = "leave it out: --set PreemptMode=REQUEUE, --set PartitionName=NAME:OverSubscribe=NO"
+        raise InputErrors(
+            [
+                InputError(
+                    f"{value.key}={value.text}: CPUs that jobs share cannot be told here", where=place(value), hint=hint
+                )
+                for value in wrong
+            ]
+        )
+
+
 def _qos_of_partitions(settings: Settings) -> list[str]:
     """slurmctld does not start if a partition names a QOS that does not exist."""
     lines = [entry.fields for entry in settings.entries if entry.kind == "partitionname"]
@@ -161,7 +189,8 @@ def _me() -> str:
 
 def _facts(node: NodeSpec) -> NodeFacts:
     """What a node says of itself, in the words of messages."""
-    gres = tuple(NodeGres(one.name, one.count, one.type, one.cores, one.has_file) for one in node.gres)
+    # GPUs of several types are told apart by their devices, though here is none.
+    gres = tuple(NodeGres(g.name, g.count, g.type, g.cores, g.has_file or bool(g.type)) for g in node.gres)
     return NodeFacts(
         name=node.name,
         sockets=node.sockets,
@@ -171,5 +200,12 @@ def _facts(node: NodeSpec) -> NodeFacts:
         cpus=node.cpus,
         boards=node.boards,
         tmp_disk=node.tmp_disk,
+        cpu_spec_list=node.cpu_spec_list or _last_cores(node),
         gres=gres,
     )
+
+
+def _last_cores(node: NodeSpec) -> str:
+    """The CPUs that a node keeps for its system if it is only told how many cores."""
+    kept = node.core_spec_count * node.threads
+    return f"{node.cpus - kept}-{node.cpus - 1}" if kept else ""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from schedlab.slurm.decider import RealSlurm
+from schedlab.slurm.decider import described
 
 
 def ensemble_text(
@@ -20,8 +19,9 @@ def ensemble_text(
     reading: Mapping[str, str | None],
 ) -> str:
     """With changes to the slurm.conf, the unchanged one is run too and is what it is compared with."""
-    as_it_is = _policy(conf, {name: value for name, value in options.items() if name != "set"})
-    policies = [as_it_is] + ([_policy(conf, options)] if options.get("set") else [])
+    files = {name: Path(options[name]).resolve() if options[name] else None for name in ("accounts", "qos")}
+    as_it_is = described(**{**options, **files, "conf": str(conf), "set": []})
+    policies = [as_it_is] + ([described(**{**options, **files, "conf": str(conf)})] if options["set"] else [])
     lines = [
         'name = "slurm-real"',
         f"repetitions = {phases}",
@@ -39,11 +39,3 @@ def ensemble_text(
         *([f"observe = {json.dumps(list(observe))}"] if observe else []),
     ]
     return "\n".join(lines) + "\n"
-
-
-def _policy(conf: Path, options: Mapping[str, Any]) -> str:
-    """The text of the policy; what is as it would be anyway is left out."""
-    usual = {name: known.default for name, known in inspect.signature(RealSlurm).parameters.items()}
-    given = {"conf": str(conf)} | {name: value for name, value in options.items() if value and value != usual[name]}
-    plain = {name: str(value.resolve()) if isinstance(value, Path) else value for name, value in given.items()}
-    return f"slurm-real({', '.join(f'{name}={value!r}' for name, value in plain.items())})"

@@ -42,6 +42,7 @@ class NodeFacts:
     cpus: int = 0  # if there are not as many as threads
     boards: int = 1
     tmp_disk: int = 0  # MB
+    cpu_spec_list: str = ""  # CPUs that are kept for the system, such as 0-1
     gres: tuple[NodeGres, ...] = ()
 
 
@@ -67,6 +68,7 @@ def registration(
             "threads": node.threads,
             "real_memory": node.memory,
             "tmp_disk": node.tmp_disk,
+            "cpu_spec_list": node.cpu_spec_list or None,
             "up_time": now - boot_time,
             "free_mem": node.memory,
             "jobs": struct.pack(">I", len(jobs)) + steps,

@@ -138,6 +138,8 @@ class _Reading:
         numbers = iter(ids.tolist())
         for event in self._events:
             options = event.values | event.unused
+            if event.job is not None:
+                options["job-number"] = str(event.job)  # its number in the file, by which others call it
             asked.update(dict.fromkeys(itertools.islice(numbers, event.tasks or 1), options))
         return asked
 
