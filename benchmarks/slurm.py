@@ -23,6 +23,7 @@ LARGE = """
 ClusterName=large
 SlurmctldHost=head
 SchedulerType=sched/backfill
+SchedulerParameters=bf_interval=120,bf_window=2880,bf_resolution=300,bf_continue
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 PriorityType=priority/multifactor
@@ -89,7 +90,7 @@ def _large(jobs: int, seed: int = 1) -> list[str]:
     """Sizes and run times over orders of magnitude, and a load of 0.85."""
     random = np.random.default_rng(seed)
     nodes = np.minimum(2 ** random.integers(0, 8, jobs), 128)
-    runtimes = np.clip(random.lognormal(np.log(3600), 1.2, jobs), 60, 86_400).astype(int)
+    runtimes = np.clip(random.lognormal(np.log(900), 1.2, jobs), 60, 86_400).astype(int)
     span = float((nodes * runtimes).sum()) / 1024 / 0.85
     submits = np.sort(random.uniform(0, span, jobs)).astype(int)
     limits = np.ceil(runtimes * random.uniform(1.1, 4, jobs) / 60).astype(int)

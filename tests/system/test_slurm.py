@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import signal
 import subprocess
@@ -411,3 +412,43 @@ def test_ten_repeats_two_at_a_time_beside_cpu_hogs_are_the_same(tmp_path: Path) 
             hog.wait()
     for name in ("jobs.parquet", "slurm/accounting.parquet", "slurm/priorities.parquet", "slurm/shares.parquet"):
         assert len({(tmp_path / f"run{n}" / name).read_bytes() for n in range(10)}) == 1, name
+
+
+# ---- the commands ----
+
+
+def command(*words: object) -> subprocess.CompletedProcess[str]:
+    schedlab = Path(sys.executable).with_name("schedlab")
+    return subprocess.run([schedlab, *map(str, words)], capture_output=True, text=True, timeout=120)
+
+
+def test_doctor_says_what_there_is() -> None:
+    said = command("slurm", "doctor", "--json")
+    findings = json.loads(said.stdout)
+    assert said.returncode == 0 and all(finding["ok"] for finding in findings), said.stdout
+    assert any("22.05" in finding["detail"] for finding in findings)
+
+
+def test_replay_prints_differences_results_and_refusals(site: Site, tmp_path: Path) -> None:
+    site.configure("AuthType=auth/munge\n")
+    site.submit("0 100 -n 8 -t 10", "5 50 -n 16 -t 10", "10 10 -n 1 -t 5 --licenses=nosuch:1")
+    said = command("slurm", "replay", "--conf", site.conf, "--jobs", site.jobs, "--out", tmp_path / "run")
+    assert said.returncode == 0, said.stderr
+    assert "AuthType: auth/munge -> auth/none" in said.stdout and "3 jobs through Slurm 22.05.8" in said.stdout
+    assert "Slurm refused 1 job (3): Invalid license specification (2048)" in said.stderr
+    run = sl.read_run(tmp_path / "run", verify=True)
+    assert run.policy == f"slurm-real(conf='{site.conf}')"
+    assert {"slurm/slurm.conf", "slurm/slurmctld.log.gz", "slurm/accounting.parquet"} <= set(run.config["files"])
+    assert command("check", tmp_path / "run").stdout.strip().endswith("feasible")
+    assert command("compare", tmp_path / "run").returncode == 0
+
+
+def test_an_ensemble_compares_a_change_with_what_is(site: Site, tmp_path: Path) -> None:
+    site.submit(*(f"{30 * n} 400 -n {1 + n % 16} -t 10" for n in range(20)))
+    replay = ("slurm", "replay", "--conf", site.conf, "--jobs", site.jobs, "--phases", 3, "--out", tmp_path / "study")
+    said = command(*replay, "--evidence", 0, "--set", "SchedulerParameters+=bf_interval=60")
+    assert said.returncode == 0, said.stderr
+    results = [json.loads(path.read_text()) for path in (tmp_path / "study" / "results").glob("*.json")]
+    assert len(results) == 6 and len({result["point"]["policy"] for result in results}) == 2
+    again = command(*replay, "--evidence", 0, "--set", "SchedulerParameters+=bf_interval=60")
+    assert "6 of them done before" in again.stdout

@@ -110,11 +110,8 @@ class Setup:
     def cluster(self) -> Cluster:
         """The machine, as the settings have it after all changes; its cores are what Slurm calls CPUs."""
         with Workplace() as place:
-            path = place.etc / self.settings.path.name
-            emulation = self._emulation(place.folder, accounting=True)
-            for name, text in emulation.files.items():
-                (place.etc / name).write_text(text)
-            found = read_slurm_conf(path.with_name("slurm.conf"))
+            emulation = self._emulation(place.folder, accounting=self._has_accounting)
+            found = read_slurm_conf(emulation.write(place.etc))
         cpus = {node.name: node.cpus for node in emulation.nodes}
         groups = tuple(
             replace(group, resources={**group.resources, "cores": cpus[group.node_name(0)]}) for group in found.groups
