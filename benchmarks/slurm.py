@@ -87,11 +87,11 @@ def _speed(title: str, conf: Path, jobs: Path, folder: Path, at_least: float | N
 
 
 def _large(jobs: int, seed: int = 1) -> list[str]:
-    """Sizes and run times over orders of magnitude, and a load of 0.85."""
+    """Sizes and run times over orders of magnitude, and a load of 0.7."""
     random = np.random.default_rng(seed)
     nodes = np.minimum(2 ** random.integers(0, 8, jobs), 128)
     runtimes = np.clip(random.lognormal(np.log(900), 1.2, jobs), 60, 86_400).astype(int)
-    span = float((nodes * runtimes).sum()) / 1024 / 0.85
+    span = float((nodes * runtimes).sum()) / 1024 / 0.7
     submits = np.sort(random.uniform(0, span, jobs)).astype(int)
     limits = np.ceil(runtimes * random.uniform(1.1, 4, jobs) / 60).astype(int)
     return [

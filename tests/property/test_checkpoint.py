@@ -47,7 +47,8 @@ class Preempt(sl.Policy):
         for job in view.running:
             if job.id % 5 == 0 and job.id not in self.seen and view.now > job.start:
                 self.seen.add(job.id)
-                view.requeue(job, saved=(view.now - job.start) / 2)
+                # One that was suspended has done less than the time since its start says.
+                view.requeue(job, saved=0 if job.id in self.suspended else (view.now - job.start) / 2)
                 view.wake_at(view.now + 3)
 
 
