@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -259,14 +260,21 @@ def test_short_naps_are_taken_together(folder: Path, shim: Path, probe: Path) ->
 # ---- signals, cancellation, children
 
 
+def interrupt(pid: int) -> None:
+    """A signal that comes just before a wait is handled, and does not end it: so only when the thread is asleep."""
+    while Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "S":
+        time.sleep(0.001)
+    os.kill(pid, signal.SIGUSR1)
+
+
 def test_signals_end_sleeps_and_polls(folder: Path, shim: Path, probe: Path) -> None:
     with closing(Program(folder, shim, probe, "handles")) as program:
         program.clock.run(START + 4 * SECOND)
-        program.process.send_signal(signal.SIGUSR1)
+        interrupt(program.process.pid)
         while program.clock.next == START + 10 * SECOND:  # a signal from outside takes its time
             program.clock.idle()
         assert program.clock.next == START + 9 * SECOND
-        program.process.send_signal(signal.SIGUSR1)
+        interrupt(program.process.pid)
         output, _ = program.process.communicate()
     assert output.decode() == f"6\n-1 EINTR\n{START + 4 * SECOND}\n"
 
