@@ -14,6 +14,7 @@ from schedlab.slurm.errors import SlurmError
 from schedlab.slurm.install.programs import Programs
 from schedlab.slurm.link import Link
 from schedlab.slurm.nodes import Nodes
+from schedlab.slurm.time import SECOND
 from schedlab.slurm.wire import client, reports
 from schedlab.slurm.wire.header import Incoming, message, parse
 from schedlab.slurm.wire.job import job_description, submission
@@ -22,7 +23,6 @@ from schedlab.slurm.wire.release import Release
 from schedlab.slurm.words import last_words, reason_of, words_of
 from schedlab.slurm.workplace import Workplace
 
-SECOND = 1_000_000_000
 TENTH = SECOND // 10
 NODE_PORT, CONTROLLER_PORT = 6818, 6817  # files in the folder of sockets, not ports of the machine
 _COALESCE = "100000:10"  # slurmctld's main loop sleeps a tenth of a second ten times: one second is as good

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from schedlab._core import Job, View
@@ -27,7 +27,6 @@ class Known:
     runs: bool = False
     node: str = ""  # where its batch script runs
     launched_as: int = 0  # the number under which it runs: tasks of arrays get their own
-    nodes: list[tuple[int, int]] = field(default_factory=list)  # of a job that is suspended
 
 
 class Correspondence:
@@ -67,9 +66,6 @@ class Correspondence:
         known.runs, known.launched_as, known.node = True, number, node
         self._running[number] = known
         self._ids[number] = known.job.id
-
-    def running(self, number: int) -> Known | None:
-        return self._running.get(number)
 
     def stopped(self, number: int) -> Known | None:
         """The job that Slurm has ended under that number; None if we know that it is over."""

@@ -20,13 +20,13 @@ from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.workload import Workload
 from schedlab.slurm.errors import SlurmError
+from schedlab.slurm.time import SECOND
 
 if TYPE_CHECKING:
     from schedlab.slurm.controller import Controller
     from schedlab.slurm.correspondence import Known
     from schedlab.slurm.nodes import Launch
 
-SECOND = 1_000_000_000  # Slurm's clock counts nanoseconds
 PATIENCE = 86_400.0  # seconds with an idle machine after which jobs that still wait are given up
 LONGEST_LOOP = 300.0  # seconds; of slurmctld's loops: another phase of them is another run
 LARGEST_ARGUMENT = 1e7
@@ -184,22 +184,16 @@ class RealSlurm(Policy):
             known, words = self._known.refused.pop()
             self._refuse(view, known, words)
         nodes = self._controller.nodes
-        ends, suspensions = sorted(nodes.take_ends()), nodes.take_suspensions()
+        ends = sorted(nodes.take_ends())
         launched = {launch.number for launch in nodes.launches}
         for number in ends:
             if number not in launched:
                 self._end(view, number)
-        for order in suspensions:
-            if not order.resume:
-                self._suspend(view, order.job)
         # Others have made room for these.
         self._launches = sorted([*self._launches, *nodes.take_launches()], key=lambda launch: launch.number)
         self._launches = [launch for launch in self._launches if not self._start(view, launch)]
         for number in ends:
             self._end(view, number)
-        for order in suspensions:
-            if order.resume:
-                self._resume(view, order.job)
 
     def _start(self, view: View, launch: Launch) -> bool:
         """False if Slurm's answer to the submission is still under way, so that nobody knows which job this is."""
@@ -230,17 +224,6 @@ class RealSlurm(Policy):
         else:
             self._known.forget(known)
             view.kill(known.job)
-
-    def _suspend(self, view: View, number: int) -> None:
-        known = self._known.running(number)
-        if known is not None and known.job.state == "running":
-            known.nodes = list(known.job.nodes)
-            view.suspend(known.job)
-
-    def _resume(self, view: View, number: int) -> None:
-        known = self._known.running(number)
-        if known is not None and known.job.state == "suspended" and not view.resume(known.job, known.nodes):
-            raise SlurmError(f"Slurm has resumed job {known.job.id}, which somebody does not allow")
 
     def _refuse(self, view: View, known: Known, words: str) -> None:
         self._evidence.refused(known.job.id, view.now, words)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schedlab._core import View
+from schedlab.slurm.time import SECOND
 
 if TYPE_CHECKING:
     from schedlab.slurm.controller import Controller
@@ -91,7 +92,7 @@ def _seconds(text: str, zero: int) -> int | None:
         moment = datetime.fromisoformat(text).replace(tzinfo=UTC)
     except ValueError:
         return None  # Unknown
-    return int(moment.timestamp()) - zero // 1_000_000_000
+    return int(moment.timestamp()) - zero // SECOND
 
 
 def _parquet(rows: list[dict[str, Any]]) -> bytes:

@@ -31,14 +31,13 @@ class Nodes:
         self._facts = {fact.name: fact for fact in facts}
         self.launches: list[Launch] = []
         self._ends: set[int] = set()
-        self._suspensions: list[wire.Suspension] = []
         self.to_register: list[str] = []  # nodes that slurmctld wants to hear of
         self.absent: set[str] = set()  # nodes that are down: they do not register
 
     @property
     def busy(self) -> bool:
         """Whether slurmctld wants something done that has not been taken."""
-        return bool(self.launches or self._ends or self._suspensions)
+        return bool(self.launches or self._ends)
 
     def take_launches(self) -> list[Launch]:
         taken, self.launches = self.launches, []
@@ -47,10 +46,6 @@ class Nodes:
     def take_ends(self) -> set[int]:
         """Numbers of jobs that slurmctld has told its nodes to end, for whatever reason."""
         taken, self._ends = self._ends, set()
-        return taken
-
-    def take_suspensions(self) -> list[wire.Suspension]:
-        taken, self._suspensions = self._suspensions, []
         return taken
 
     def answer(self, incoming: Incoming) -> bytes:
@@ -63,8 +58,6 @@ class Nodes:
             case wire.Termination():
                 self._ends.add(order.job)
                 code = wire.ALREADY_COMPLETE  # nothing runs there, so Slurm need not wait for an epilogue
-            case wire.Suspension():
-                self._suspensions.append(order)
         if incoming.name == "REQUEST_NODE_REGISTRATION_STATUS":
             self.to_register += [name for name in self._facts if name not in self.absent]
         return wire.answer(self._release, incoming, code=code)
