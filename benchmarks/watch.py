@@ -20,7 +20,6 @@ from benchmarks.report import Line
 from benchmarks.settings import ROOT, Settings
 from benchmarks.workload import LogSpec, columns
 from schedlab.cli.watch import Monitor
-from schedlab.policy.spec import parse_policy
 
 POLICIES = ("fcfs", "easy")
 WAYS = ("plain", "idle", "seen")
@@ -66,7 +65,7 @@ def _way(way: str, monitor: Monitor, cluster: sl.Cluster, policy: str) -> Callab
         pass
 
     if way == "idle":
-        return lambda jobs: monitor.simulate(jobs, cluster, parse_policy(policy), progress=progress)
+        return lambda jobs: monitor.simulate(sl.Scenario(jobs, cluster, policy), progress=progress)
     seen = watch if way == "seen" else None
     return lambda jobs: sl.simulate(jobs, cluster, policy, progress=progress, watch=seen)
 

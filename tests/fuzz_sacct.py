@@ -160,7 +160,7 @@ def check_read(data: bytes, path: Path, chance: random.Random) -> bool:
         "bad_rows": chance.choice(BAD),
         "missing_limit": chance.choice(LIMITS),
         "max_procs": chance.choice([0, 8]),
-        "requests": chance.choice(["auto", "cores", "full"]),
+        "requests": chance.choice(["cores", "full"]),
     }
     found, workload = [], None
     for settings in ({}, {"in_memory": False, "window": chance.choice([1, 5, 20])}):

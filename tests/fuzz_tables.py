@@ -141,7 +141,7 @@ def check_read(path: Path, chance: random.Random) -> bool:
         "bad_rows": chance.choice(("fail", "drop", "drop")),
         "missing_limit": chance.choice(("runtime", 60.0)),
         "max_procs": chance.choice((0, 8)),
-        "requests": chance.choice(["auto", "cores", "full"]),
+        "requests": chance.choice(["cores", "full"]),
     }
     found = outcome(path, options, mapping)
     assert found == outcome(path, options | {"in_memory": False, "window": chance.choice((1, 5, 20))}, mapping)

@@ -1,8 +1,7 @@
 """schedlab: a laboratory for cluster scheduling.
 
 >>> import schedlab as sl
->>> jobs = sl.read_workload("log.swf.gz")
->>> run = sl.simulate(jobs, sl.Cluster.uniform(120, cores=2), "easy")
+>>> run = sl.simulate("log.swf.gz", "120x2", "easy")
 >>> run.summary, run.jobs
 """
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from schedlab.engine.check import check as check
     from schedlab.engine.decider import Policy as Policy
     from schedlab.engine.observer import Observer as Observer
+    from schedlab.engine.scenario import Scenario as Scenario
     from schedlab.engine.simulate import simulate as simulate
     from schedlab.engine.stepper import Stepper as Stepper
     from schedlab.engine.store import read_run as read_run
@@ -53,6 +53,7 @@ _PUBLIC = {
     "PolicyError": "schedlab.model.errors",
     "Request": "schedlab.model.request",
     "Run": "schedlab.model.run",
+    "Scenario": "schedlab.engine.scenario",
     "SchedlabError": "schedlab.model.errors",
     "Shape": "schedlab.model.workload",
     "Stepper": "schedlab.engine.stepper",

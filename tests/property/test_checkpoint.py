@@ -128,9 +128,8 @@ def test_an_interrupted_run_ends_the_same(
 
 
 def _simulate(workload: Any, policy: Any, estimate: str, observers: Any, checkpoint: Checkpoint) -> sl.Run | None:
-    choice = engine.chosen(policy, estimate)
-    options = engine.Options(choice.estimate_text)
-    simulation = engine.Simulated(workload, TWO_KINDS, choice, options, observers, checkpoint=checkpoint)
+    scenario = sl.Scenario(workload, TWO_KINDS, policy, estimate=estimate, observers=observers, checkpoint=checkpoint)
+    simulation = engine.Simulation(scenario)
     simulation.core.set_ticks(1, 0.0)
     try:
         return simulation.run()

@@ -126,7 +126,7 @@ def test_names_as_job_ids(tmp_path):
     )
     _, jobs, asked = found(path)
     assert jobs.names == ("1", "b")
-    assert asked == [(1, Request({"cores": 2})), (2, Request({"cores": 2}, per_node_max=1))]
+    assert asked == [(1, Request({"cores": 2, "memory": 1})), (2, Request({"cores": 2, "memory": 1}, per_node_max=1))]
 
 
 def test_looks_like():
@@ -203,7 +203,7 @@ def test_cerit(traces):
     assert exclusive == 231
     cluster = machines.read_alea(traces / "CERIT-SC-2013-wagap.machines")
     assert (cluster.nodes, cluster.cores) == (68, 2176)
-    run = simulate(workload, cluster)
+    run = simulate(workload, cluster, requests="cores")
     assert "rejected" not in set(run.jobs["state"])
 
 

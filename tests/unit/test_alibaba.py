@@ -28,7 +28,7 @@ def pods(tmp_path):
 
 
 def test_pods_with_whole_cores_and_gpus(pods):
-    workload = read_alibaba(pods, ReadOptions())
+    workload = read_alibaba(pods, ReadOptions(requests="cores"))
     (jobs,) = workload.batches()
     assert jobs.names == ("pod-0", "pod-1", "pod-2", "pod-3")
     assert jobs.submit.tolist() == [0, 5, 6, 7]

@@ -32,14 +32,14 @@ def test_a_task_is_one_chunk(tmp_path):
         Request({"cores": 1, "memory": 4_000 * 10**6}),
     ]
     assert str(workload.origin) == "2020-09-13 12:26:40+00:00"
-    assert read_opendc(path, ReadOptions()).requests == [Request({"cores": 16}), Request({"cores": 1})]
+    assert read_opendc(path, ReadOptions(requests="cores")).requests == [Request({"cores": 16}), Request({"cores": 1})]
 
 
 def test_time_stamps_and_gpus(tmp_path):
     path = tmp_path / "tasks.parquet"
     stamps = pa.array(TASKS["submission_time"], pa.timestamp("ms"))
     pq.write_table(pa.table(TASKS | {"submission_time": stamps, "gpu_count": [2, 0]}), path)
-    workload = read_table(path, ReadOptions())  # told by its columns
+    workload = read_table(path, ReadOptions(requests="cores"))  # told by its columns
     (jobs,) = workload.batches()
     assert jobs.submit.tolist() == [0.5, 60]
     assert workload.requests == [Request({"cores": 16, "gpus": 2}), Request({"cores": 1})]
@@ -53,7 +53,7 @@ def test_time_stamps_and_gpus(tmp_path):
     ],
 )
 def test_surf(traces, name, tasks, origin):
-    workload = read_opendc(traces / "slurm" / f"{name}.parquet", ReadOptions())
+    workload = read_opendc(traces / "slurm" / f"{name}.parquet", ReadOptions(requests="cores"))
     assert workload.report.records == workload.report.kept == tasks
     assert str(workload.origin) == origin
     assert workload.requests == [Request({"cores": 16})]

@@ -26,7 +26,7 @@ def read(tmp_path):
     def read_text(header, *rows, **options):
         path = tmp_path / "jobs.sacct"
         path.write_text("\n".join([header, *rows]) + "\n")
-        return read_sacct(path, ReadOptions(**options))
+        return read_sacct(path, ReadOptions(**{"requests": "cores", **options}))
 
     return read_text
 

@@ -22,10 +22,9 @@ from schedlab.cli import output, watch
 from schedlab.cli.chart import bar, columns, round_time, thin_bar
 from schedlab.cli.frame import brief, closing, frame
 from schedlab.cli.node_map import node_map
-from schedlab.cli.snapshot import Facts, Past, Recorder, Running, Snapshot, Waiting
 from schedlab.cli.status import Status, final_line, reading_line, status_line
 from schedlab.cli.watch import Monitor, Pace
-from schedlab.policy.spec import parse_policy
+from schedlab.engine.snapshot import Facts, Past, Recorder, Running, Snapshot, Waiting
 
 DEMO = Path(__file__).parents[2] / "examples" / "demo.swf"
 HOUR, DAY = 3_600.0, 86_400.0
@@ -123,7 +122,7 @@ def test_speeds_are_those_of_the_last_seconds() -> None:
 
 
 def test_the_past_does_not_grow_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("schedlab.cli.snapshot.SAMPLES", 100)
+    monkeypatch.setattr("schedlab.engine.snapshot.SAMPLES", 100)
     recorder = Recorder(Facts("easy", "log", sl.Cluster.uniform(1, 1), 9))
     for time in range(10_000):
         recorder._remember(time, 1, 0)
@@ -316,22 +315,21 @@ def test_a_signal_leaves_a_mark_while_it_is_wanted() -> None:
 
 
 def demo(monitor: Monitor, policy: str = "easy", **options: Any) -> sl.Run:
-    workload = sl.read_workload(DEMO)
-    return monitor.simulate(workload, sl.Cluster.uniform(64, 4), parse_policy(policy), overrun="kill", **options)
+    return monitor.simulate(sl.Scenario(DEMO, "64x4", policy, **options).loaded())
 
 
 def test_without_anything_nothing_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
     given: dict[str, Any] = {}
 
-    class Spy(watch.Simulated):
-        def __init__(self, *arguments: Any, **options: Any) -> None:
-            given.update(options)
-            super().__init__(*arguments, **options)
+    class Spy(watch.Simulation):
+        def __init__(self, scenario: sl.Scenario, **options: Any) -> None:
+            given.update(options, observers=scenario.observers)
+            super().__init__(scenario, **options)
 
-    monkeypatch.setattr(watch, "Simulated", Spy)
+    monkeypatch.setattr(watch, "Simulation", Spy)
     demo(Monitor(False, None, None, False))
     assert given["watch"] is None
-    assert "observers" not in given
+    assert not given["observers"]
 
 
 def test_being_looked_at_changes_nothing() -> None:
@@ -357,19 +355,19 @@ def test_asked_while_nobody_looks_on(
 ) -> None:
     """FCFS needs no list of who runs, so the engine keeps none; the line leaves it out."""
 
-    class Ticking(watch.Simulated):
+    class Ticking(watch.Simulation):
         def run(self) -> sl.Run:
             self.core.set_ticks(100, 0.0)
             return super().run()
 
-    monkeypatch.setattr(watch, "Simulated", Ticking)
+    monkeypatch.setattr(watch, "Simulation", Ticking)
     jobs = sl.Workload.of(submit=np.arange(1_000) * 10, runtime=[35] * 1_000, count=[1] * 1_000)
     with Monitor(False, None, None, False) as monitor:
 
         def ask(now: float, done: int) -> None:
             os.kill(os.getpid(), signal.SIGUSR1)
 
-        monitor.simulate(jobs, sl.Cluster.uniform(8, 1), parse_policy(policy), progress=ask)
+        monitor.simulate(sl.Scenario(jobs, sl.Cluster.uniform(8, 1), policy), progress=ask)
     first = capfd.readouterr().err.splitlines()[0]
     running = " 4 running," if policy == "easy" else ""
     assert re.fullmatch(

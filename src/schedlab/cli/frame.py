@@ -11,8 +11,8 @@ from rich.text import Text
 from schedlab.cli.chart import bar, columns, round_time, thin_bar
 from schedlab.cli.node_map import closed, node_map
 from schedlab.cli.progress import date
-from schedlab.cli.snapshot import Snapshot
 from schedlab.cli.status import speeds
+from schedlab.engine.snapshot import Snapshot
 
 WIDE = 110  # columns from which on the jobs stand beside the map
 JOBS = 44  # columns that they have there

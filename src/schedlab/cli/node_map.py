@@ -10,7 +10,7 @@ from itertools import groupby
 import numpy as np
 from rich.text import Text
 
-from schedlab.cli.snapshot import Snapshot
+from schedlab.engine.snapshot import Snapshot
 from schedlab.model.cluster import NodeGroup
 
 # Shape and colour say the same: the one is for whoever cannot see the other. The colours are the terminal's own, which

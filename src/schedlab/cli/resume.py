@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from schedlab.model.errors import InputError
-
-if TYPE_CHECKING:
-    from schedlab.engine.checkpoint import Checkpoint
-
-SUFFIX = ".checkpoint"
 
 
 def resume(
@@ -46,26 +40,10 @@ def resume(
     app([*recipe["arguments"], "--go-on"])
 
 
-def checkpoints_of(folders: Sequence[Path | None], every: str | None) -> list[Checkpoint | None]:
-    """Where the state of each run is saved: beside its folder."""
-    if every is None:
-        return [None] * len(folders)
-    from schedlab.engine.checkpoint import Checkpoint
-    from schedlab.model.units import parse_duration
-
-    seconds = parse_duration(every, where="--checkpoint-every")
-    recipe = {"arguments": sys.argv[1:], "folder": str(Path.cwd())}
-    if None in folders:
-        raise InputError("needs a folder for the results", where="--checkpoint-every", hint="add --out DIR")
-    return [Checkpoint(_beside(folder), seconds, recipe) for folder in folders if folder is not None]
-
-
-def _beside(folder: Path) -> Path:
-    return folder.with_name(folder.name + SUFFIX)
-
-
 def _checkpoints(folder: Path) -> list[Path]:
-    places = [folder if folder.name.endswith(SUFFIX) else _beside(folder)]
+    from schedlab.engine.checkpoint import SUFFIX, checkpoint_beside
+
+    places = [folder if folder.name.endswith(SUFFIX) else checkpoint_beside(folder)]
     if folder.is_dir():
         places += sorted(folder.glob(f"*{SUFFIX}"))
     return [place for place in places if (place / "checkpoint.json").is_file()]

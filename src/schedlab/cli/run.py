@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,14 +31,12 @@ from schedlab.cli.options import (
 )
 from schedlab.cli.output import InterruptedError, warn
 from schedlab.model.errors import InputError, SchedlabError
+from schedlab.model.units import parse_duration
 
 if TYPE_CHECKING:
     from schedlab.cli.watch import Monitor
-    from schedlab.engine.checkpoint import Checkpoint
-    from schedlab.model.cluster import Cluster
-    from schedlab.model.plugins import Plugin
-    from schedlab.model.workload import Workload
-    from schedlab.policy.spec import PolicySpec
+    from schedlab.engine.scenario import Scenario
+    from schedlab.experiment.session import Result
 
 RULES = "How time passes"
 OUTPUT = "What becomes of the results"
@@ -121,8 +120,13 @@ def run(
         ),
     ] = "limit",
     overrun: Annotated[
-        Overrun, typer.Option(help="What happens to a job at its requested time.", rich_help_panel=RULES)
-    ] = Overrun.kill,
+        Overrun | None,
+        typer.Option(
+            help="What happens to a job at its requested time. [dim]\\[default: kill, unless the policy says][/dim]",
+            show_default=False,
+            rich_help_panel=RULES,
+        ),
+    ] = None,
     passes: Annotated[
         Passes,
         typer.Option(
@@ -180,47 +184,43 @@ def run(
     [b]schedlab run KTH-SP2.swf.gz --policy mine.py:SmallestThatFits --policy easy[/b]
     """
     from schedlab.cli.output import print_json
-    from schedlab.cli.plan import load_observers, parse_policies, request_detail, run_folders
-    from schedlab.cli.resume import checkpoints_of
     from schedlab.cli.watch import Monitor
     from schedlab.cluster.read import read_cluster
+    from schedlab.engine.scenario import Scenario, load_observers
+    from schedlab.experiment.session import parse_policies, run_folders, scenarios
     from schedlab.policy.estimates import parse_estimate
 
     # Everything that can be wrong is looked at before the log is read, which may take a while.
     policies = parse_policies(policy)
-    folders = run_folders(out, policies, force, finished=go_on)
-    checkpoints = checkpoints_of(folders, checkpoint_every)
+    folders = run_folders(out, policies, force=force, go_on=go_on)
     if performance:
         _check_performance(out, checkpoint_every)
-    machine = read_cluster(cluster) if cluster else None
     parse_estimate(estimate)
-    observers = load_observers(observe)
-    reading = reading_options(clean, procs, missing_limit, bad_rows, reader)
-    reading["requests"] = str(requests or request_detail(machine))
-
-    monitor = Monitor(watch, pace, status_every, quiet)
-
-    rules = {"estimate": estimate, "overrun": str(overrun), "passes": str(passes), "dependencies": str(dependencies)}
-    options = {**rules, "validate": validate, "force": force, "performance": performance}
-    with monitor:
-        workload, machine, machine_from = _read(log, machine, reading, quiet, monitor)
-        results = _simulate(
-            workload, machine, policies, folders, observers, checkpoints, go_on, quiet, tau, monitor, **options
-        )
+    common = Scenario(
+        log,
+        read_cluster(cluster) if cluster else None,
+        estimate=estimate,
+        overrun=None if overrun is None else overrun.value,
+        passes=passes.value,
+        dependencies=dependencies.value,
+        requests="auto" if requests is None else requests.value,
+        observers=load_observers(observe),
+        validate=validate,
+        force=force,
+        performance=performance,
+        reading=reading_options(clean, procs, missing_limit, bad_rows, reader),
+    )
+    every = None if checkpoint_every is None else parse_duration(checkpoint_every, where="--checkpoint-every")
+    recipe = {"arguments": sys.argv[1:], "folder": str(Path.cwd())}
+    planned = scenarios(common, policies, folders, checkpoint_every=every, recipe=recipe)
+    with Monitor(watch, pace, status_every, quiet) as monitor:
+        read = monitor.read(common)
+        planned = [replace(each, workload=read.workload, cluster=read.cluster, reading={}) for each in planned]
+        results = _simulate(planned, go_on, tau, monitor)
     if as_json:
-        print_json(_document(workload, machine, rules, results))
+        print_json(_document(results))
     elif not quiet:
-        _print(workload, machine, machine_from, results)
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What is kept of a finished run; the rest is in its folder."""
-
-    policy: str
-    folder: Path | None
-    summary: dict[str, Any]
-    seconds: float
+        _print(read, cluster is None, results)
 
 
 def _check_performance(out: Path | None, checkpoint_every: str | None) -> None:
@@ -231,74 +231,23 @@ def _check_performance(out: Path | None, checkpoint_every: str | None) -> None:
         raise InputError("does not go with --checkpoint-every", where="--performance", hint=hint)
 
 
-def _read(
-    log: str, machine: Cluster | None, reading: dict[str, Any], quiet: bool, monitor: Monitor
-) -> tuple[Workload, Cluster, str]:
-    """The jobs, the machine, and where its size comes from."""
-    from schedlab.cli.plan import cluster_of_header
-    from schedlab.cli.progress import ReadingBar, watched
-    from schedlab.workload.read import read_workload
-
-    try:
-        with ReadingBar(Path(log).name) as bar:
-            progress = monitor.reading(bar if watched(quiet) else None, Path(log).name)
-            options = {**reading, "in_memory": False, "progress": progress}
-            if machine is not None:
-                return read_workload(log, max_procs=machine.cores, **options), machine, ""
-            workload = read_workload(log, **options)
-            machine, source = cluster_of_header(workload, log)
-            if reading["clean"] == "strict":  # which leaves out what is larger than the machine
-                workload = read_workload(log, max_procs=machine.cores, **options)
-            return workload, machine, source
-    except KeyboardInterrupt:
-        raise InterruptedError(f"while {log} was being read; nothing was written") from None
-
-
-def _simulate(
-    workload: Workload,
-    cluster: Cluster,
-    policies: Sequence[PolicySpec],
-    folders: Sequence[Path | None],
-    observers: Sequence[Plugin],
-    checkpoints: Sequence[Checkpoint | None],
-    go_on: bool,
-    quiet: bool,
-    tau: float | None,
-    monitor: Monitor,
-    **options: Any,
-) -> list[Result]:
-    from schedlab.analysis.compare import summary_of
-    from schedlab.cli.progress import SimulationBar, watched
-    from schedlab.engine.folder import holds_run
-    from schedlab.engine.store import read_run
+def _simulate(planned: Sequence[Scenario], go_on: bool, tau: float | None, monitor: Monitor) -> list[Result]:
+    from schedlab.experiment.session import run_all
 
     results: list[Result] = []
-    for policy, folder, checkpoint in zip(policies, folders, checkpoints, strict=True):
-        if folder is not None and go_on and holds_run(folder):
-            before = read_run(folder)
-            if not before.incomplete:
-                results.append(Result(policy.text, folder, summary_of(before, tau=tau), 0.0))
-                continue
-            options["force"] = True  # what a mistake left there is replaced
-        try:
-            with SimulationBar(policy.text, workload.report.kept, workload.origin) as bar:
-                progress = bar if watched(quiet) else None
-                if observers:  # new ones for each policy
-                    options["observers"] = [observer.make() for observer in observers]
-                if checkpoint is not None:
-                    options["checkpoint"] = checkpoint
-                run = monitor.simulate(workload, cluster, policy, out=folder, progress=progress, **options)
-        except KeyboardInterrupt:
-            later = f"; schedlab resume {folder} takes it up again" if checkpoint is not None else ""
-            raise InterruptedError(f"nothing was written for {policy}; {_finished(results)}{later}") from None
-        except SchedlabError as error:
-            if results:
-                warn(f"{policy} failed; {_finished(results)}")
-            if error.run is not None and folder is not None:
-                warn(f"what had been simulated until then is in {folder}, marked as incomplete")
-            raise
-        seconds = float(run.config.get("timing", {}).get("engine", 0.0))
-        results.append(Result(policy.text, folder, summary_of(run, tau=tau), seconds))
+    try:
+        results.extend(run_all(planned, go_on=go_on, tau=tau, run=monitor.simulate))  # those before a failure stay
+    except KeyboardInterrupt:
+        at = planned[len(results)]
+        later = f"; schedlab resume {at.out} takes it up again" if at.checkpoint is not None else ""
+        raise InterruptedError(f"nothing was written for {at.policy}; {_finished(results)}{later}") from None
+    except SchedlabError as error:
+        at = planned[len(results)]
+        if results:
+            warn(f"{at.policy} failed; {_finished(results)}")
+        if error.run is not None and at.out is not None:
+            warn(f"what had been simulated until then is in {at.out}, marked as incomplete")
+        raise
     return results
 
 
@@ -308,12 +257,13 @@ def _finished(results: Sequence[Result]) -> str:
     return "finished: " + ", ".join(str(result.folder or result.policy) for result in results)
 
 
-def _document(workload: Workload, cluster: Cluster, rules: dict[str, str], results: Sequence[Result]) -> dict[str, Any]:
+def _document(results: Sequence[Result]) -> dict[str, Any]:
     """What --json prints."""
+    config = results[0].config
     return {
-        "workload": {"name": workload.name, "sha256": workload.content_hash, "report": asdict(workload.report)},
-        "cluster": cluster.to_dict(),
-        "options": rules,
+        "workload": {name: config["workload"][name] for name in ("name", "sha256", "report")},
+        "cluster": config["cluster"],
+        "options": config["options"],
         "runs": [
             {
                 "policy": result.policy,
@@ -326,17 +276,24 @@ def _document(workload: Workload, cluster: Cluster, rules: dict[str, str], resul
     }
 
 
-def _print(workload: Workload, cluster: Cluster, cluster_from: str, results: Sequence[Result]) -> None:
+def _print(read: Scenario, of_header: bool, results: Sequence[Result]) -> None:
     from schedlab.analysis.compare import Comparison, Row, observed
     from schedlab.cli.output import console, say
     from schedlab.cli.table import comparison_table, footnote
+    from schedlab.workload.swf.header import machine_size
 
+    workload, cluster = read.inputs
     size = f"{cluster.cores:,} cores" if cluster.pool else f"{cluster.nodes:,} nodes, {cluster.cores:,} cores"
-    say(f"{workload.name}: {workload.report.kept:,} jobs on {cluster.name} ({size}{cluster_from})")
+    found = machine_size(workload.header) if of_header else None
+    source = f", {found[1]} of the log's header" if found else ""
+    say(f"{workload.name}: {workload.report.kept:,} jobs on {cluster.name} ({size}{source})")
     for reason, number in workload.report.dropped.items():
         say(f"  left out: {number:,} {reason}", "dim")
     for reason, number in workload.report.filled.items():
         say(f"  noted: {number:,} {reason}", "dim")
+    for name, jobs in results[0].config["workload"].get("not_counted", {}).items():
+        why = "--requests cores" if read.requests == "cores" else f"{cluster.name} has none"
+        say(f"  not counted: {name} ({why}), which {jobs:,} jobs ask for", "dim")
     for note in cluster.notes:
         say(f"  noted of the cluster: {note}", "dim")
     rows = tuple(Row(result.policy, result.summary) for result in results)

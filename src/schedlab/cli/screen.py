@@ -9,7 +9,7 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
-from schedlab.cli.snapshot import Snapshot
+from schedlab.engine.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from rich.console import Console

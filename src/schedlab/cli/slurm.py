@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from schedlab.cli.options import BadRows, Json, MissingLimit, OnBadRows, Reader, reading_options
+from schedlab.cli.options import (
+    BadRows,
+    Json,
+    MissingLimit,
+    OnBadRows,
+    Pace,
+    Reader,
+    StatusEvery,
+    Watch,
+    reading_options,
+)
 from schedlab.model.errors import InputError
 
 if TYPE_CHECKING:
@@ -167,6 +177,9 @@ def replay(
     missing_limit: MissingLimit = "runtime",
     bad_rows: OnBadRows = BadRows.fail,
     reader: Reader = None,
+    watch: Watch = False,
+    pace: Pace = None,
+    status_every: StatusEvery = None,
 ) -> None:
     """Run jobs through the real slurmctld with this slurm.conf, in simulated time.
 
@@ -175,7 +188,10 @@ def replay(
     [b]schedlab slurm replay --conf slurm.conf --jobs sacct.txt --set SchedulerParameters+=bf_max_job_user=10 --phases 8
     --out study[/b]
     """
-    from schedlab.cli.output import say
+    from schedlab.cli.output import InterruptedError, say
+    from schedlab.cli.watch import Monitor
+    from schedlab.engine.folder import check_target
+    from schedlab.engine.scenario import Scenario, load_observers
     from schedlab.model.units import parse_duration
     from schedlab.slurm.decider import RealSlurm
 
@@ -190,44 +206,23 @@ def replay(
         reading["bad_rows"] = None if bad_rows == BadRows.fail else str(bad_rows)
         _ensemble(conf, jobs, options, observe, phases, out, quiet, reading)
         return
-    read = reading_options("none", "requested", missing_limit, bad_rows, reader)
-    _one(decider, jobs, read, observe, out, force, quiet)
-
-
-def _one(
-    decider: RealSlurm,
-    jobs: Path,
-    reading: dict[str, Any],
-    observe: list[str],
-    out: Path | None,
-    force: bool,
-    quiet: bool,
-) -> None:
-    from schedlab.cli.output import InterruptedError
-    from schedlab.cli.plan import load_observers
-    from schedlab.cli.progress import SimulationBar, watched
-    from schedlab.engine.folder import check_target
-    from schedlab.engine.simulate import simulate
-    from schedlab.workload.read import read_workload
-
+    scenario = Scenario(
+        jobs,
+        decider.setup.cluster(),
+        decider,
+        observers=load_observers(observe),
+        out=out,
+        force=force,
+        reading=reading_options("none", "requested", missing_limit, bad_rows, reader),
+    )
     if out is not None:
         check_target(out, force)
-    observers = [observer.make() for observer in load_observers(observe)]
-    workload = read_workload(jobs, requests="full", **reading)
-    try:
-        with SimulationBar("slurm-real", workload.report.kept, workload.origin) as bar:
-            progress = bar if watched(quiet) else None
-            run = simulate(
-                workload,
-                decider.setup.cluster(),
-                decider,
-                observers=observers,
-                out=out,
-                force=force,
-                progress=progress,
-            )
-    except KeyboardInterrupt:
-        raise InterruptedError("nothing was written, and slurmctld is stopped") from None
+    with Monitor(watch, pace, status_every, quiet) as monitor:
+        scenario = monitor.read(scenario)
+        try:
+            run = monitor.simulate(scenario, "slurm-real")
+        except KeyboardInterrupt:
+            raise InterruptedError("nothing was written, and slurmctld is stopped") from None
     if not quiet:
         _print(run, decider, out)
 

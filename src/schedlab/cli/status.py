@@ -11,8 +11,8 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 from schedlab.cli.progress import date
-from schedlab.cli.snapshot import Snapshot
 from schedlab.cli.units import duration
+from schedlab.engine.snapshot import Snapshot
 
 SIGNAL: signal.Signals | None = getattr(signal, "SIGUSR1", None)  # there is none on Windows
 

@@ -1,35 +1,32 @@
-"""Looking on while `schedlab run` simulates: a picture, lines, a pace. What nobody asks for costs nothing."""
+"""Looking on while a command simulates: a picture, lines, a pace. What nobody asks for costs nothing."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from schedlab.cli.output import InterruptedError
+from schedlab.cli.progress import ReadingBar, SimulationBar, watched
 from schedlab.cli.screen import Screen, can_watch
-from schedlab.cli.snapshot import Facts, Recorder, Snapshot
 from schedlab.cli.status import Status, final_line, reading_line, status_line
-from schedlab.engine.build import chosen
-from schedlab.engine.options import Options
-from schedlab.engine.simulate import Simulated
+from schedlab.engine.scenario import Scenario
+from schedlab.engine.simulate import Progress, Simulation
+from schedlab.engine.snapshot import Facts, Recorder, Snapshot
+from schedlab.files.bytestream import Progress as Reading
 from schedlab.model.errors import InputError
 from schedlab.model.units import parse_duration
+from schedlab.model.workload import Workload
 
 if TYPE_CHECKING:
     from schedlab._core import View
-    from schedlab.model.cluster import Cluster
     from schedlab.model.run import Run
-    from schedlab.model.workload import Workload
-    from schedlab.policy.spec import PolicySpec
 
 EVERY = 0.08  # seconds between two pictures; the engine calls every 0.1
 NAP = 0.1  # the longest sleep, after which somebody may have to be answered
 AHEAD = 0.002  # so much before its time is early enough
 BEHIND = 0.1  # what is later than this is not caught up
-
-ReadingBar = Callable[[int, int], None]
-SimulationBar = Callable[[float, int], None]
 
 
 class Monitor:
@@ -47,7 +44,17 @@ class Monitor:
     def __exit__(self, *error: Any) -> None:
         self._status.__exit__(*error)
 
-    def reading(self, bar: ReadingBar | None, name: str) -> ReadingBar:
+    def read(self, scenario: Scenario) -> Scenario:
+        """The same with its jobs and its machine; a bar while the log is read."""
+        assert not isinstance(scenario.workload, Workload)
+        name = Path(scenario.workload).name
+        try:
+            with ReadingBar(name) as bar:
+                return scenario.loaded(self.reading(bar if watched(self._quiet) else None, name))
+        except KeyboardInterrupt:
+            raise InterruptedError(f"while {scenario.workload} was being read; nothing was written") from None
+
+    def reading(self, bar: Reading | None, name: str) -> Reading:
         """For the reader, which tells how much it has read."""
 
         def read(done: int, size: int) -> None:
@@ -58,36 +65,24 @@ class Monitor:
 
         return read
 
-    def simulate(
-        self,
-        workload: Workload,
-        cluster: Cluster,
-        policy: PolicySpec,
-        *,
-        estimate: str = "limit",
-        progress: SimulationBar | None = None,
-        **options: Any,
-    ) -> Run:
-        """`schedlab.simulate`, looked at."""
+    def simulate(self, scenario: Scenario, label: str = "", progress: Progress | None = None) -> Run:
+        """`schedlab.simulate`, looked at; with a bar, unless somebody else is told the progress."""
+        workload, cluster = scenario.inputs
         begin = time.monotonic()
-        facts = Facts(policy.text, workload.name, cluster, workload.report.kept, workload.origin, self._pace)
-        choice = chosen(policy, estimate)
-        rules = {field.name: options.pop(field.name) for field in fields(Options) if field.name in options}
-        with Screen() as screen:
-            look = Look(facts, self._status, screen if self._watch else None, None if self._watch else progress)
-            simulation = Simulated(
-                workload,
-                cluster,
-                choice,
-                Options(choice.estimate_text, **rules),
+        name = label or str(scenario.policy)
+        facts = Facts(name, workload.name, cluster, workload.report.kept, workload.origin, self._pace)
+        with SimulationBar(name, workload.report.kept, workload.origin) as bar, Screen() as screen:
+            shown = bar if progress is None and watched(self._quiet) and not self._watch else progress
+            look = Look(facts, self._status, screen if self._watch else None, shown)
+            simulation = Simulation(
+                scenario,
                 progress=look.progress if self._looks else look.answer,
                 watch=look.look if self._looks else None,
-                **options,
             )
             look.view = simulation.core.view
             if self._pace is not None:
                 simulation.core.set_ticks(1, 0.0)
-            elif choice.decider is not None:  # one in Python may take its time
+            elif simulation.in_python:  # a decider in Python, or elsewhere, may take its time
                 simulation.core.set_ticks(1, EVERY)
             run = simulation.run()
         seconds = time.monotonic() - begin
@@ -107,7 +102,7 @@ class Look:
 
     view: View
 
-    def __init__(self, facts: Facts, status: Status, screen: Screen | None, bar: SimulationBar | None) -> None:
+    def __init__(self, facts: Facts, status: Status, screen: Screen | None, bar: Progress | None) -> None:
         self.recorder = Recorder(facts)
         self._status, self._screen, self._bar = status, screen, bar
         self._pace = None if facts.pace is None else Pace(facts.pace)

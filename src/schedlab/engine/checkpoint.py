@@ -20,6 +20,12 @@ from schedlab.model.errors import InputError
 from schedlab.model.version import VERSION
 
 FORMAT = 1
+SUFFIX = ".checkpoint"
+
+
+def checkpoint_beside(folder: Path) -> Path:
+    """Where the checkpoint of a run is that is written to this folder."""
+    return folder.with_name(folder.name + SUFFIX)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from schedlab import _core
 from schedlab.engine.build import Chosen, computed_ahead
-from schedlab.engine.options import Options
+from schedlab.engine.options import Detail, Options
+from schedlab.engine.requests import CountedRequests
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import DecisionError
 from schedlab.model.request import Request
@@ -33,22 +34,24 @@ class Feed:
         choice: Chosen,
         options: Options,
         *,
+        detail: Detail,
         keep: bool,
     ) -> None:
         self._workload, self._cluster = workload, cluster
+        self.requests = CountedRequests(cluster, detail)
         # The core holds us while it runs: held back, neither would ever go.
         self._simulation: _core.Simulation | None = weakref.proxy(simulation)
         self._choice: Chosen | None = choice
         self._options = options
-        self._known = 0
         self._names: dict[int, str] = {}
         self._kept: list[JobBatch] | None = [] if keep else None
         self._columns: dict[str, NDArray[Any]] = {}
 
     def batches(self) -> Iterator[dict[str, Any]]:
-        for batch in self._workload.batches():
-            for request in requests_on(self._cluster, self._workload.requests[self._known :]):
+        for given in self._workload.batches():
+            for request in self.requests.add(self._workload.requests[len(self.requests) :]):
                 self._add(request)
+            batch = self.requests.batch(given)
             if batch.names is not None:
                 self._names.update(zip(batch.id.tolist(), batch.names, strict=True))
             if self._kept is not None:
@@ -63,7 +66,7 @@ class Feed:
         functions = {name: function for name, order, function in wanted if computed_ahead(order, self._choice)}
         if not functions:
             return {}
-        jobs = BatchJobs(batch, self._workload.requests, self._choice, self._options)
+        jobs = BatchJobs(batch, self.requests.all, self._choice, self._options)
         return {name: _as_keys(function(jobs), len(batch)) for name, function in functions.items()}
 
     def forget(self) -> None:
@@ -91,7 +94,6 @@ class Feed:
 
     def _add(self, request: Request) -> None:
         names, groups, reason = self._cluster.resource_names, *self._eligible(request)
-        self._known += 1
         assert self._simulation is not None
         self._simulation.add_request(
             chunk=[request.chunk.get(name, 0) for name in names],
@@ -118,11 +120,6 @@ class Feed:
             inside = {group.name for group in cluster.groups}
         groups = [group.name in inside and request.features <= group.features for group in cluster.groups]
         return groups, "" if any(groups) else "no node has the features"
-
-
-def requests_on(cluster: Cluster, requests: Sequence[Request]) -> list[Request]:
-    """What is asked of this cluster."""
-    return [request.anywhere() for request in requests] if cluster.pool else list(requests)
 
 
 class BatchJobs:

@@ -11,6 +11,7 @@ from schedlab.model.suggest import did_you_mean
 Overrun = Literal["kill", "run"]
 Passes = Literal["instant", "event"]
 Dependencies = Literal["ignore", "follow"]
+Detail = Literal["auto", "cores", "full"]  # how much of what jobs ask for counts (engine/requests.py)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,11 @@ class Options:
 
     def __post_init__(self) -> None:
         for name, allowed in (("overrun", Overrun), ("passes", Passes), ("dependencies", Dependencies)):
-            value, choices = getattr(self, name), get_args(allowed)
-            if value not in choices:
-                hint = did_you_mean(str(value), choices, f"one of {', '.join(choices)}")
-                raise InputError(f"{name} cannot be {value!r}", hint=hint)
+            refuse_other(name, getattr(self, name), get_args(allowed))
+
+
+def refuse_other(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Raise unless the value of the option is one of the choices."""
+    if value not in choices:
+        hint = did_you_mean(str(value), choices, f"one of {', '.join(choices)}")
+        raise InputError(f"{name} cannot be {value!r}", hint=hint)

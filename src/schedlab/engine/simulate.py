@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from schedlab import _core
-from schedlab.engine.build import Chosen, chosen, native_policy, new_simulation
+from schedlab.engine.build import Chosen, native_policy, new_simulation
 from schedlab.engine.checkpoint import Checkpoint
-from schedlab.engine.decider import Decider
+from schedlab.engine.decider import Decider, Event
 from schedlab.engine.failure import explained_failure
-from schedlab.engine.feed import Feed, requests_on
+from schedlab.engine.feed import Feed
 from schedlab.engine.observer import Observers
-from schedlab.engine.options import Dependencies, Options, Overrun, Passes
+from schedlab.engine.scenario import Scenario
 from schedlab.engine.store import MemoryWriter, RunWriter
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError, InvariantError, SchedlabError
@@ -29,65 +30,36 @@ Watch = Callable[[_core.View], None]
 
 
 def simulate(
-    workload: Workload,
-    cluster: Cluster,
-    policy: str | PolicySpec | Decider = "easy",
+    workload: Scenario | Workload | str | os.PathLike[str],
+    cluster: Cluster | str | os.PathLike[str] | None = None,
+    policy: str | PolicySpec | Decider | None = None,
     *,
-    estimate: str | object = "limit",
-    overrun: Overrun = "kill",
-    passes: Passes = "instant",
-    dependencies: Dependencies = "ignore",
-    observers: Sequence[Any] = (),
-    validate: bool = False,
-    out: str | Path | None = None,
-    force: bool = False,
     progress: Progress | None = None,
     watch: Watch | None = None,
-    checkpoint: Checkpoint | None = None,
-    performance: bool = False,
-    repetition: int = 0,
+    **options: Any,
 ) -> Run:
-    """Replay `workload` on `cluster` under `policy`: its text (`easy:order=sjf`), or an object that decides.
+    """Replay `workload` on `cluster` under `policy`: objects, or texts: `simulate("log.swf.gz", "64x4", "easy")`.
 
-    `estimate` is a text too, or an object with `estimate(job)`. With `out` the run streams into that folder and memory
-    stays small; without, it is kept in memory. `validate` checks the engine's invariants at every step (slow).
-    `progress` is called a few times a second, and so is `watch`, with the view (to look at, not to decide). If a
-    policy or an observer in Python fails, the error says where, and what had been simulated until then is its `run`
-    (and in `out`), marked as incomplete. With a `checkpoint` the run can be interrupted at any time: the same call
-    takes it up again. `performance` records what each decision cost, for `Run.performance`. `repetition` tells a policy
-    in which chance has a part which time this is.
+    Or a `Scenario`, which is all of this in one. The options are its other fields: `estimate`, `overrun`, `passes`,
+    `dependencies`, `requests`, `observers`, `repetition`, `validate`, `out`, `force`, `checkpoint`, `performance`,
+    `reading`. With `out` the run streams into that folder and memory stays small; without, it is kept in memory.
+    `progress` is called a few times a second, and so is `watch`, with the view (to look at, not to decide). If a policy
+    or an observer in Python fails, the error says where, and what had been simulated until then is its `run` (and in
+    `out`), marked as incomplete. With a `checkpoint` the run can be interrupted at any time: the same call takes it up
+    again.
     """
-    choice = chosen(policy, estimate)
-    if repetition and (repeat := getattr(choice.decider, "repeat", None)) is not None:
-        repeat(repetition)
-    options = Options(choice.estimate_text, getattr(choice.decider, "overrun", overrun), passes, dependencies)
-    simulation = Simulated(
-        workload, cluster, choice, options, observers, validate, out, force, progress, watch, checkpoint, performance
-    )
-    return simulation.run()
+    scenario = Scenario.of(workload, cluster, policy, **options)
+    return Simulation(scenario, progress=progress, watch=watch).run()
 
 
-class Simulated:
-    """A simulation that is ready to run, in one go or step by step."""
+class Simulation:
+    """A scenario that is ready to run, in one go or step by step."""
 
-    def __init__(
-        self,
-        workload: Workload,
-        cluster: Cluster,
-        choice: Chosen,
-        options: Options,
-        observers: Sequence[Any] = (),
-        validate: bool = False,
-        out: str | Path | None = None,
-        force: bool = False,
-        progress: Progress | None = None,
-        watch: Watch | None = None,
-        checkpoint: Checkpoint | None = None,
-        performance: bool = False,
-    ) -> None:
-        if performance and checkpoint is not None:  # decisions of before are done again, not made again
-            hint = "leave out one of them"
-            raise InputError("performance cannot be recorded in a run with checkpoints", hint=hint)
+    def __init__(self, scenario: Scenario, *, progress: Progress | None = None, watch: Watch | None = None) -> None:
+        scenario = scenario.loaded()
+        workload, cluster = scenario.inputs
+        checkpoint, choice = scenario.checkpoint, scenario.choice()
+        options = scenario.options(choice)
         if checkpoint is not None and not getattr(choice.decider, "resumable", True):
             hint = "leave the checkpoints out"
             raise InputError(f"a run with {choice.name} cannot be taken up again from a checkpoint", hint=hint)
@@ -95,23 +67,24 @@ class Simulated:
             workload, cluster = adapt(workload, cluster)
         self._workload, self._cluster, self._options = workload, cluster, options
         self._checkpoint = checkpoint
-        self._observers = Observers((*choice.observers, *observers))
+        self._observers = Observers((*choice.observers, *scenario.make_observers()))
         self._saved = None if checkpoint is None else checkpoint.load(self._identity(choice))
         if self._saved is not None:
             decider, self._observers = self._saved.objects[:2]
             choice = replace(choice, decider=decider)
         self._choice = choice
         follow = options.dependencies == "follow"
-        keep = out is None and not workload.flexible
+        keep = scenario.out is None and not workload.flexible
         calendar = self._observers.calendar(cluster)
+        self._calendar = bool(calendar)
         self.core = new_simulation(
-            cluster, choice, options, calendar=calendar, validate=validate, repeat_workload=not keep
+            cluster, choice, options, calendar=calendar, validate=scenario.validate, repeat_workload=not keep
         )
-        self._feed = Feed(workload, cluster, self.core, choice, options, keep=keep)
+        self._feed = Feed(workload, cluster, self.core, choice, options, detail=scenario.requests, keep=keep)
         self._writer = (
             MemoryWriter(cluster, dependencies=follow)
-            if out is None
-            else RunWriter(out, cluster, force=force, dependencies=follow)
+            if scenario.out is None
+            else RunWriter(Path(scenario.out), cluster, force=scenario.force, dependencies=follow)
         )
         self._watch, self._progress = watch, progress
         self._open, self._evidence, self._close = (
@@ -119,7 +92,7 @@ class Simulated:
         )
         observed = bool(self._observers)
         self.core.prepare(
-            native=native_policy(choice.spec, choice, calendar=bool(calendar)),
+            native=native_policy(choice.spec, choice, calendar=self._calendar),
             decide=None if choice.decider is None else choice.decider.decide,
             recall=getattr(choice.decider, "recall", None),
             before=self._observers.before if observed else None,
@@ -130,13 +103,18 @@ class Simulated:
             progress=progress if watch is None and checkpoint is None else self._tick,
             watched=watch is not None,
         )
-        if performance:
+        if scenario.performance:
             self.core.measure()
         if checkpoint is not None:
             self.core.keep_journal()
         if self._saved is not None:
             self.core.view.data.update(self._saved.objects[2])
             self.core.replay(self._saved.journal, self._saved.passes, self._saved.snapshot)
+
+    @property
+    def in_python(self) -> bool:
+        """Whether somebody else than the core decides."""
+        return self._choice.decider is not None
 
     def _tick(self, now: float, ended: int) -> None:
         """A few times a second, at the end of an instant."""
@@ -176,7 +154,7 @@ class Simulated:
                 if self._saved is None:
                     if self._checkpoint is not None:
                         self._checkpoint.begin(self._identity(self._choice))
-                    self.begin()
+                    self._begin()
                 seconds = self.core.run()
                 run = self._finished(view, seconds)
                 if self._checkpoint is not None:
@@ -203,12 +181,28 @@ class Simulated:
         self.core.forget()
         self._feed.forget()
 
-    # Step by step: whoever holds it decides on `core.view` between the steps.
-
-    def begin(self) -> None:
+    def _begin(self) -> None:
         self._observers.begin(self.core.view)
         if self._open is not None:
             self._open(self.core.view, self.core.next_event)
+
+    # Step by step: whoever holds it decides on `core.view` between the steps.
+
+    def begin(self) -> None:
+        self._writer.__enter__()
+        try:
+            self._begin()
+        except BaseException:
+            self.leave()
+            raise
+
+    def decider(self) -> Callable[[_core.View, list[Event]], None]:
+        """The policy by itself, to be asked from outside."""
+        choice = self._choice
+        if choice.decider is not None:
+            return choice.decider.decide
+        native = native_policy(choice.spec, choice, calendar=self._calendar)
+        return lambda view, _events: native.decide(view)
 
     def advance(self) -> bool:
         """Go on to the next pass; False when nothing will happen any more."""
@@ -221,7 +215,12 @@ class Simulated:
         try:
             return self._finished(view, 0.0)
         finally:
-            self._forget()
+            self.leave()
+
+    def leave(self) -> None:
+        """Nothing more will be done: whoever decides elsewhere is stopped, what was not finished is removed."""
+        self._forget()
+        self._writer.__exit__(None, None, None)
 
     def _finished(self, view: _core.View, seconds: float, **more: Any) -> Run:
         observed = self._observers.finish(view)
@@ -233,8 +232,8 @@ class Simulated:
             {
                 "policy": self._choice.name,
                 "options": asdict(self._options),
-                "workload": _described(self._workload),
-                "requests": requests_on(self._cluster, self._workload.requests),
+                "workload": _described(self._workload, self._feed.requests.left_out),
+                "requests": self._feed.requests.all,
                 "timing": {"engine": seconds},
                 "observed": observed,
                 **more,
@@ -262,12 +261,13 @@ def _to(writer: MemoryWriter | RunWriter, feed: Feed) -> Callable[[str, dict[str
     return write
 
 
-def _described(workload: Workload) -> dict[str, Any]:
+def _described(workload: Workload, not_counted: dict[str, int]) -> dict[str, Any]:
     return {
         "name": workload.name,
         "sha256": workload.content_hash,
         "origin": workload.origin.isoformat() if workload.origin else None,
         "report": asdict(workload.report),
+        **({"not_counted": not_counted} if not_counted else {}),
         **({"flexible": True} if workload.flexible else {}),
         **({"labels": labels} if (labels := _labels(workload)) else {}),
         **({"phases": [asdict(phase) for phase in workload.phases]} if workload.phases else {}),

@@ -2,45 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import os
+from collections.abc import Callable
 from typing import Any
 
 from schedlab._core import View
-from schedlab.engine.build import chosen
-from schedlab.engine.decider import Event, Policy
-from schedlab.engine.options import Dependencies, Options, Overrun, Passes
-from schedlab.engine.simulate import Simulated
+from schedlab.engine.decider import Decider, Event, Policy
+from schedlab.engine.scenario import Scenario
+from schedlab.engine.simulate import Simulation
 from schedlab.model.cluster import Cluster
 from schedlab.model.run import Run
 from schedlab.model.workload import Workload
+from schedlab.policy.spec import PolicySpec
 
 
 class Stepper:
     """`while stepper.advance(): stepper.view.start(…)`, then `stepper.finish()` gives the run.
 
-    `finish` may be called at any time: jobs that are still there stay as they are.
+    It takes what `simulate` takes, a `Scenario` too. With a policy, `stepper.decide()` leaves a pass to it: to look at
+    every decision, or to make some of them differently. Without one, `placement` says where jobs go that are started
+    without naming nodes, and `name` what the run is called. `finish` may be called at any time: jobs that are still
+    there stay as they are.
     """
 
     def __init__(
         self,
-        workload: Workload,
-        cluster: Cluster,
+        workload: Scenario | Workload | str | os.PathLike[str],
+        cluster: Cluster | str | os.PathLike[str] | None = None,
+        policy: str | PolicySpec | Decider | None = None,
         *,
         placement: str = "first-fit",
-        estimate: str | object = "limit",
-        overrun: Overrun = "kill",
-        passes: Passes = "instant",
-        dependencies: Dependencies = "ignore",
-        observers: Sequence[Any] = (),
-        name: str = "stepper",
+        name: str = "",
+        **options: Any,
     ) -> None:
-        decider = _Outside()
-        decider.placement = placement
-        choice = replace(chosen(decider, estimate), name=name)
-        options = Options(choice.estimate_text, overrun, passes, dependencies)
-        self._simulation = Simulated(workload, cluster, choice, options, observers)
+        if policy is None and not isinstance(workload, Scenario):
+            policy, name = _Outside(placement), name or "stepper"
+        self._simulation = Simulation(Scenario.of(workload, cluster, policy, name=name, **options))
         self.view: View = self._simulation.core.view
+        self._decide: Callable[[View, list[Event]], None] = self._simulation.decider()
         self._simulation.begin()
 
     @property
@@ -52,12 +51,23 @@ class Stepper:
         """Go on to the next pass; False when nothing will happen any more."""
         return self._simulation.advance()
 
+    def decide(self) -> None:
+        """Leave this pass to the policy."""
+        self._decide(self.view, self.events)
+
     def finish(self) -> Run:
         return self._simulation.end()
+
+    def leave(self) -> None:
+        """Instead of `finish`, if nobody wants the run: nothing of it is kept."""
+        self._simulation.leave()
 
 
 class _Outside(Policy):
     """Whoever holds the stepper decides."""
+
+    def __init__(self, placement: str) -> None:
+        self.placement = placement
 
     def decide(self, view: View, events: list[Event]) -> None:
         pass

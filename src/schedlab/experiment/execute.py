@@ -11,15 +11,17 @@ from typing import Any
 
 from schedlab.analysis.compare import METRICS, summary_of
 from schedlab.analysis.trim import InPhase, Selection, Trim
+from schedlab.engine.scenario import Scenario
 from schedlab.engine.simulate import simulate
 from schedlab.experiment.inputs import Inputs
 from schedlab.experiment.plan import PlannedRun
-from schedlab.experiment.study import Point
 from schedlab.files.whole_file import whole_file
+from schedlab.model.cluster import Cluster
 from schedlab.model.run import Run
 from schedlab.model.version import VERSION
+from schedlab.model.workload import Workload
 
-_RULES = ("estimate", "overrun", "passes", "dependencies")
+_RULES = ("estimate", "overrun", "passes", "dependencies", "requests")
 
 
 def execute(run: PlannedRun, asked: dict[str, Any], folder: Path, inputs: Inputs) -> dict[str, Any]:
@@ -31,16 +33,7 @@ def execute(run: PlannedRun, asked: dict[str, Any], folder: Path, inputs: Inputs
     workload, cluster = inputs.of(run.point, run.seed)
     made = time.perf_counter()
     place = run_folder(folder, run.identity) if asked["keep"] == "tables" else None
-    simulated = simulate(
-        workload,
-        cluster,
-        _seeded(run.point["policy"], run.seed),
-        observers=_observers(run),
-        out=place,
-        force=True,  # what an earlier attempt left
-        repetition=run.repetition,
-        **_rules(run.point),
-    )
+    simulated = simulate(scenario_of(run, workload, cluster, place))
     result = run.to_dict() | {
         "schedlab": VERSION,
         "workload": workload.name,
@@ -58,6 +51,22 @@ def execute(run: PlannedRun, asked: dict[str, Any], folder: Path, inputs: Inputs
     with whole_file(result_file(folder, run.identity)) as file:
         file.write((json.dumps(result, ensure_ascii=False, allow_nan=False) + "\n").encode())
     return result
+
+
+def scenario_of(run: PlannedRun, workload: Workload, cluster: Cluster, out: Path | None = None) -> Scenario:
+    """What one run of a study simulates. `{seed}` in its texts stands for the seed of the repetition."""
+    rules: dict[str, Any] = {name: run.point[name] for name in _RULES if name in run.point}
+    texts = {name: str(run.point.get(name, "")).replace("{seed}", str(run.seed)) for name in ("policy", "observe")}
+    return Scenario(
+        workload,
+        cluster,
+        texts["policy"],
+        observers=[texts["observe"]],
+        out=out,
+        force=True,  # what an earlier attempt left
+        repetition=run.repetition,
+        **rules,
+    )
 
 
 def run_folder(folder: Path, identity: str) -> Path:
@@ -82,23 +91,6 @@ def selection(asked: dict[str, Any]) -> Selection | None:
     if asked["phase"] is not None:
         return InPhase(asked["phase"])
     return None if asked["trim"] is None else Trim.parse(asked["trim"])
-
-
-def _rules(point: Point) -> dict[str, Any]:
-    return {name: point[name] for name in _RULES if name in point}
-
-
-def _seeded(text: Any, seed: int) -> str:
-    """`{seed}` in a text stands for the seed of the repetition."""
-    return str(text).replace("{seed}", str(seed))
-
-
-def _observers(run: PlannedRun) -> list[Any]:
-    if "observe" not in run.point:
-        return []
-    from schedlab.model.plugins import load
-
-    return [load("observer", _seeded(run.point["observe"], run.seed)).make()]
 
 
 def _measured(run: Run, metrics: list[str]) -> dict[str, float | None]:

@@ -7,20 +7,19 @@ from dataclasses import fields
 from typing import Any
 
 from schedlab.cluster.read import read_cluster
+from schedlab.engine.scenario import cluster_of_header
 from schedlab.experiment.parameters import PARAMETERS
 from schedlab.experiment.study import Point
 from schedlab.generate.base import generate
 from schedlab.generate.prepare import Preparation, parse_pressure
 from schedlab.generate.store import read_model
 from schedlab.model.cluster import Cluster
-from schedlab.model.errors import InputError
 from schedlab.model.units import parse_duration
 from schedlab.model.workload import JobBatch, Workload
 from schedlab.workload.read import read_workload
-from schedlab.workload.swf.header import machine_size
 from schedlab.workload.transform.steps import Steps
 
-_READING = ("reader", "clean", "procs", "missing_limit", "bad_rows", "requests")
+_READING = ("reader", "clean", "procs", "missing_limit", "bad_rows")
 _TIMES = ("fill", "stabilisation", "experiment", "drain")
 KEPT_JOBS = 2_000_000  # in memory, from one run of a worker to the next
 
@@ -50,12 +49,7 @@ class Inputs:
 
 
 def cluster_of(point: Point, workload: Workload) -> Cluster:
-    if "cluster" in point:
-        return read_cluster(str(point["cluster"]))
-    found = machine_size(workload.header)
-    if found is None:
-        raise InputError("the log does not say how large the machine was", hint="cluster = '120x2' in [run]")
-    return Cluster.of_cores(found[0])
+    return read_cluster(str(point["cluster"])) if "cluster" in point else cluster_of_header(workload)
 
 
 def _made(point: Point, seed: int) -> Workload:

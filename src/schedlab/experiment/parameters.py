@@ -83,6 +83,15 @@ def _cluster(value: Any) -> None:
     read_cluster(value)
 
 
+def _observers(value: Any) -> None:
+    from schedlab.engine.scenario import split_observers
+    from schedlab.model.plugin_text import parse_reference
+
+    _text(value)
+    for part in split_observers(value.replace("{seed}", "0")):
+        parse_reference(part, f"observer '{part}'")
+
+
 def _estimate(value: Any) -> None:
     from schedlab.policy.estimates import parse_estimate
 
@@ -118,7 +127,7 @@ PARAMETERS: dict[str, Parameter] = {
     "procs": Parameter("workload", "which number of processors counts", _one_of("requested", "allocated")),
     "missing_limit": Parameter("workload", "the limit of a job without one", _limit),
     "bad_rows": Parameter("workload", "what becomes of rows that cannot be read", _one_of("fail", "drop")),
-    "requests": Parameter("workload", "whether memory, partitions and features count", _one_of("cores", "full")),
+    "requests": Parameter("workload", "how much of the requests counts", _one_of("auto", "cores", "full")),
     "model": Parameter("workload", "a model file, or a model in words", _model),
     "jobs": Parameter("workload", "how many jobs the model makes", _whole),
     "span": Parameter("workload", "how much time they cover", _duration),
@@ -138,5 +147,5 @@ PARAMETERS: dict[str, Parameter] = {
     "overrun": Parameter("run", "what happens to a job at its limit", _one_of("kill", "run")),
     "passes": Parameter("run", "how often the scheduler is asked", _one_of("instant", "event")),
     "dependencies": Parameter("run", "whether jobs wait for preceding jobs", _one_of("ignore", "follow")),
-    "observe": Parameter("run", "an observer, such as failures(mtbf=1e6)", _text),
+    "observe": Parameter("run", "an observer, such as failures(mtbf=1e6), or a list of several", _observers),
 }

@@ -154,7 +154,9 @@ class _Reading:
         return [low + n * step if whole else round(low + n * step, 12) for n in range(count)]
 
     def _checked(self, name: str, value: Any, path: tuple[str | int, ...]) -> Value:
-        if name in ("log", "model", "cluster", "reader", "policy", "observe") and isinstance(value, str):
+        if name == "observe" and isinstance(value, list) and all(isinstance(one, str) for one in value):
+            value = " + ".join(map(self._located, value)) or "none"  # all of them, in one run
+        elif name in ("log", "model", "cluster", "reader", "policy", "observe") and isinstance(value, str):
             value = self._located(value)
         try:
             PARAMETERS[name].check(value)

@@ -29,6 +29,12 @@ class Request:
         """On a machine whose nodes do not matter: without bounds per node, without whole nodes."""
         return replace(self, per_node_min=0, per_node_max=0, exclusive=False)
 
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Equal for requests that ask for the same."""
+        where = (self.per_node_min, self.per_node_max, self.features, self.partition, self.exclusive)
+        return (*self.chunk.items(), *where)
+
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready form that leaves out what is at its default."""
         found: dict[str, Any] = {"chunk": dict(self.chunk)}

@@ -29,13 +29,12 @@ def ensemble_text(
         "",
         "[workload]",
         f"log = {json.dumps(str(jobs))}",
-        'requests = "full"',
         'clean = "none"',
         *(f"{name} = {json.dumps(value)}" for name, value in reading.items() if value),
         "",
         "[run]",
         f"cluster = {json.dumps(str(conf))}",
         f"policy = {json.dumps(policies)}",
-        *([f"observe = {json.dumps(list(observe))}"] if observe else []),
+        *([f"observe = {json.dumps([list(observe)])}"] if observe else []),  # all of them, in every run
     ]
     return "\n".join(lines) + "\n"

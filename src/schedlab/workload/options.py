@@ -15,7 +15,7 @@ CLEANINGS = {
     "machine, and cut run times to the requested time",
     "none": "keep every record that has a submit time and processors, cancelled jobs too",
 }
-REQUESTS = ("auto", "cores", "full")
+REQUESTS = ("cores", "full")
 WINDOW = 200_000  # jobs that may wait to be brought into order; longer than any log here needs, and about 25 MB
 
 
@@ -28,7 +28,7 @@ class ReadOptions:
     missing_limit: str | float = "runtime"  # or seconds: the limit of a job without a requested time
     bad_rows: str = "fail"  # or "drop"
     max_procs: int = 0  # machine size for clean="strict"; 0: do not check
-    requests: str = "auto"  # or "cores", "full": how much of what jobs ask for counts
+    requests: str = "full"  # or "cores": how much of what jobs ask for is read
     in_memory: bool = True
     window: int | None = WINDOW
     progress: Progress | None = None
@@ -48,7 +48,7 @@ class ReadOptions:
 
     @property
     def full(self) -> bool:
-        """Whether memory and partitions, which not every cluster has, are a part of requests."""
+        """Whether memory, partitions and features are a part of requests."""
         return self.requests == "full"
 
 

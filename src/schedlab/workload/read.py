@@ -19,7 +19,7 @@ def read_workload(
     missing_limit: str | float = "runtime",
     bad_rows: str = "fail",
     max_procs: int = 0,
-    requests: str = "auto",
+    requests: str = "full",
     in_memory: bool = True,
     window: int | None = WINDOW,
     progress: Progress | None = None,
@@ -36,9 +36,8 @@ def read_workload(
 
     `clean` says what to leave out (`CLEANINGS`), `procs` which number of processors counts, `missing_limit` what the
     limit of a job without a requested time is, `bad_rows` whether a line that cannot be read is an error or left out.
-    `requests="full"` makes everything that a job asks for count: memory, partitions, features of nodes; `"cores"`
-    nothing but cores, GPUs and how they are spread over nodes, for clusters that have nothing else; `"auto"` is what
-    is usual for the format.
+    `requests="full"` reads everything that a job asks for: memory, partitions, features of nodes; `"cores"` nothing but
+    cores, GPUs and how they are spread over nodes. What of it counts on a machine is said when it is simulated there.
     """
     options = ReadOptions(clean, procs, missing_limit, bad_rows, max_procs, requests, in_memory, window, progress)
     log = Path(path)

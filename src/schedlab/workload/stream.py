@@ -48,12 +48,12 @@ class Known:
     def __init__(self, *, single_core: bool = True) -> None:
         self.requests: list[Request] = [SINGLE_CORE] if single_core else []
         self.labels: dict[str, list[str]] = {}
-        self._requests = {_key(request): place for place, request in enumerate(self.requests)}
+        self._requests = {request.key: place for place, request in enumerate(self.requests)}
         self._numbers: dict[str, dict[str, int]] = {}
 
     def request(self, request: Request) -> int:
         """The place of the request, which is noted if it is new."""
-        place = self._requests.setdefault(_key(request), len(self.requests))
+        place = self._requests.setdefault(request.key, len(self.requests))
         if place == len(self.requests):
             self.requests.append(request)
         return place
@@ -173,11 +173,6 @@ def _batch(columns: Columns, shift: float) -> JobBatch:
     if shift:
         jobs |= {name: jobs[name] - shift for name in ("submit", "cancel") if name in jobs}
     return JobBatch.of(names=None if names is None else tuple(names), **jobs)
-
-
-def _key(request: Request) -> tuple[Any, ...]:
-    where = (request.per_node_min, request.per_node_max, request.features, request.partition, request.exclusive)
-    return (*request.chunk.items(), *where)
 
 
 def _date(seconds: float) -> datetime | None:

@@ -89,7 +89,7 @@ class Requests:
 
     def __init__(self, known: Known, options: ReadOptions, filled: Counter[str]) -> None:
         self._known, self._filled = known, filled
-        self._detailed = options.full  # memory and partitions are only part of the request if the cluster has them
+        self._detailed = options.full  # whether memory and partitions are a part of the request
 
     def read(self, asked: Asked, features: Any, partitions: Any) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The number of chunks of each job, and the place of its request."""
@@ -119,7 +119,8 @@ class Requests:
         shared = np.ceil(asked.memory / count)
         stated = np.where(np.isnan(shared), asked.memory_core * cores, shared)
         stated = np.where(np.isnan(stated), asked.memory_node, stated)
-        self._count("memory: none, it is unknown or all of a node", ~(stated > 0))
+        if not np.isnan(stated).all():  # the dump says something of memory
+            self._count("memory: none, it is unknown or all of a node", ~(stated > 0))
         bounded: Floats = np.minimum(np.nan_to_num(stated), 2.0**62)
         return bounded
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from schedlab import _core
@@ -127,15 +128,16 @@ class SwfScan:
 
     def _requests(self, memory: NDArray[np.int64]) -> NDArray[np.int32]:
         """The requests of jobs that ask for so many bytes a processor."""
-        if not self._log.options.full:
+        if not self._log.options.full or not memory.any():
             return np.zeros(len(memory), np.int32)
-        different, first, inverse = np.unique(memory, return_index=True, return_inverse=True)
-        places = np.zeros(len(different), np.int32)
-        for which in np.argsort(first):
-            amount = int(different[which])
-            if amount:
-                places[which] = self._log.known.request(Request({"cores": 1, "memory": amount}))
-        return places[inverse]
+        encoded = pa.array(memory).dictionary_encode()  # in the order in which they first occur
+        known = self._log.known
+        places = [
+            known.request(Request({"cores": 1, "memory": amount})) if amount else 0
+            for amount in encoded.dictionary.to_pylist()
+        ]
+        found: NDArray[np.int32] = np.array(places, np.int32)[encoded.indices.to_numpy()]
+        return found
 
     def _stopped(self) -> Exception:
         failure = self._parser.failure

@@ -1,0 +1,167 @@
+"""What is to be simulated, in one object: every door (Python, the command line, studies, steppers) goes through it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, get_args
+
+from schedlab.cluster.read import read_cluster
+from schedlab.engine.build import Chosen, chosen
+from schedlab.engine.decider import Decider
+from schedlab.engine.options import Dependencies, Detail, Options, Overrun, Passes, refuse_other
+from schedlab.files.bytestream import Progress as Reading
+from schedlab.model.cluster import Cluster
+from schedlab.model.errors import InputError
+from schedlab.model.workload import Workload
+from schedlab.policy.spec import PolicySpec
+from schedlab.workload.read import read_workload
+from schedlab.workload.swf.header import machine_size
+
+if TYPE_CHECKING:
+    from schedlab.engine.checkpoint import Checkpoint
+    from schedlab.model.plugins import Plugin
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A workload on a machine under a policy, and by which rules.
+
+    `workload` is a `Workload` or the path of a log, which is read with the options in `reading` (those of
+    `read_workload`); `cluster` a `Cluster`, a text such as "64x4" or "pool:240", or a file; without one it is a pool as
+    large as the log's header says. `policy` and `estimate` are texts, or objects that decide and estimate.
+    `observers` are objects, classes or texts such as "failures(mtbf=2e6)". Whatever is given as a text or a class is
+    made anew for each run; an object belongs to one.
+    """
+
+    workload: Workload | str | os.PathLike[str]
+    cluster: Cluster | str | os.PathLike[str] | None = None
+    policy: str | PolicySpec | Decider = "easy"
+    _: KW_ONLY
+    estimate: str | object = "limit"
+    overrun: Overrun | None = None  # None: as the policy says, else kill
+    passes: Passes = "instant"
+    dependencies: Dependencies = "ignore"
+    requests: Detail = "auto"  # how much of what jobs ask for counts
+    observers: Sequence[Any] = ()
+    repetition: int = 0  # told to a policy in which chance has a part
+    validate: bool = False  # check the engine's invariants at every step (slow)
+    out: str | os.PathLike[str] | None = None  # the folder of the run; None: it is kept in memory
+    force: bool = False  # whether a run that is there may be replaced
+    checkpoint: Checkpoint | None = None
+    performance: bool = False  # record what each decision costs
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""  # what the policy is called in results; empty: as it is written
+
+    def __post_init__(self) -> None:
+        refuse_other("requests", self.requests, get_args(Detail))
+        if self.performance and self.checkpoint is not None:  # decisions of before are done again, not made again
+            hint = "leave out one of them"
+            raise InputError("performance cannot be recorded in a run with checkpoints", hint=hint)
+        if self.reading and isinstance(self.workload, Workload):
+            hint = "give the path of the log, or read it with these options"
+            raise InputError(f"{self.workload.name} has been read already: reading options have no meaning", hint=hint)
+
+    @classmethod
+    def of(
+        cls,
+        workload: Scenario | Workload | str | os.PathLike[str],
+        cluster: Cluster | str | os.PathLike[str] | None = None,
+        policy: str | PolicySpec | Decider | None = None,
+        **options: Any,
+    ) -> Scenario:
+        """A scenario from what `simulate` takes: its fields, or a scenario and what is to be different."""
+        given = {"cluster": cluster, "policy": policy}
+        options |= {name: value for name, value in given.items() if value is not None}
+        return replace(workload, **options) if isinstance(workload, Scenario) else cls(workload, **options)
+
+    def loaded(self, progress: Reading | None = None) -> Scenario:
+        """The same with the workload and the machine themselves, read if they were named."""
+        cluster = self.cluster
+        if cluster is not None and not isinstance(cluster, Cluster):
+            cluster = read_cluster(cluster)
+        workload = self.workload
+        if not isinstance(workload, Workload):
+            options = {"in_memory": False, **self.reading, "progress": progress}
+            if cluster is not None:
+                workload = read_workload(workload, **{"max_procs": cluster.cores, **options})
+            else:
+                workload = read_workload(path := workload, **options)
+                cluster = cluster_of_header(workload)
+                if options.get("clean") == "strict":  # which leaves out what is larger than the machine
+                    workload = read_workload(path, **options, max_procs=cluster.cores)
+        return replace(self, workload=workload, cluster=cluster or cluster_of_header(workload), reading={})
+
+    @property
+    def inputs(self) -> tuple[Workload, Cluster]:
+        """The workload and the machine of a scenario that is loaded."""
+        assert isinstance(self.workload, Workload) and isinstance(self.cluster, Cluster), "call loaded() first"
+        return self.workload, self.cluster
+
+    def choice(self) -> Chosen:
+        """The policy and the estimates, understood; objects in it belong to one run."""
+        found = chosen(self.policy, self.estimate)
+        if self.repetition and (repeat := getattr(found.decider, "repeat", None)) is not None:
+            repeat(self.repetition)
+        return replace(found, name=self.name) if self.name else found
+
+    def options(self, choice: Chosen) -> Options:
+        """The rules of time. Who kills at limits is the policy's to say, if it does."""
+        own: Overrun | None = getattr(choice.decider, "overrun", None)
+        if own is not None and self.overrun not in (None, own):
+            said = f"overrun cannot be {self.overrun!r}: the policy says itself that it is {own!r}"
+            raise InputError(said, where=choice.name, hint="leave overrun out")
+        return Options(choice.estimate_text, own or self.overrun or "kill", self.passes, self.dependencies)
+
+    def make_observers(self) -> list[Any]:
+        """The observers of one run, without those that the policy brings along."""
+        return [one for given in self.observers for one in _observers(given)]
+
+
+def cluster_of_header(workload: Workload) -> Cluster:
+    """A pool as large as the log's header says."""
+    if found := machine_size(workload.header):
+        return Cluster.of_cores(found[0])
+    raise InputError(
+        "the header does not say how large the machine was (no MaxProcs)",
+        where=workload.name,
+        hint="say it: 120x2 for 120 nodes of 2 cores, pool:240 for 240 cores",
+    )
+
+
+def load_observers(texts: Iterable[str]) -> list[Plugin]:
+    """The observers that texts name; several in one text have a plus sign between them, "none" is nobody."""
+    named = [part for text in texts for part in split_observers(text)]
+    if not named:
+        return []
+    from schedlab.model.plugins import load
+
+    return [load("observer", part) for part in named]
+
+
+def split_observers(text: str) -> list[str]:
+    """`power(idle=60) + failures(mtbf=2e6)`: each of them."""
+    parts, depth, quote = [""], 0, ""
+    for character in text:
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'":
+            quote = character
+        else:
+            depth += (character in "([{") - (character in ")]}")
+        if character == "+" and not depth and not quote:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts if part.strip() not in ("", "none")]
+
+
+def _observers(given: Any) -> list[Any]:
+    if isinstance(given, str):
+        return [plugin.make() for plugin in load_observers([given])]
+    from schedlab.model.plugins import Plugin
+
+    if isinstance(given, Plugin):
+        return [given.make()]
+    return [given() if isinstance(given, type) else given]
