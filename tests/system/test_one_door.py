@@ -212,7 +212,7 @@ def test_memory_counts_by_default(tmp_path: Path) -> None:
     kib = 2 * 2**20
     rows = [f"{job} {job - 1} -1 100 1 -1 -1 1 100 {kib} 1 1 1 -1 1 -1 -1 -1" for job in (1, 2)]
     log.write_text("\n".join(rows) + "\n")
-    machine.write_text('[[nodes]]\ncount = 1\ncores = 4\nmemory = "3 GiB"\n')
+    machine.write_text('[[nodes]]\nname = "n"\ncount = 1\ncores = 4\nmemory = "3 GiB"\n')
     assert sl.simulate(log, machine).summary["wait"]["mean"] == 49.5
     assert sl.simulate(sl.read_workload(log), sl.read_cluster(machine)).summary["wait"]["mean"] == 49.5
     left_out = sl.simulate(log, machine, requests="cores")

@@ -11,7 +11,7 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
-from schedlab.cluster.read import read_cluster
+from schedlab.engine.scenario import Scenario
 from schedlab.learn import observation
 from schedlab.learn.cost import Bill, Cost, find_cost
 from schedlab.learn.episode import Episode, Rules
@@ -22,7 +22,6 @@ from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 from schedlab.model.suggest import did_you_mean
 from schedlab.model.workload import Workload
-from schedlab.workload.read import read_workload
 
 Kind = Literal["job", "priority"]
 Action: TypeAlias = int | np.integer[Any] | NDArray[Any]
@@ -45,7 +44,7 @@ class SchedulingEnv(gymnasium.Env[observation.Observation, Action]):
     def __init__(
         self,
         workload: Workload | str | Path,
-        cluster: Cluster | str | Path,
+        cluster: Cluster | str | Path | None = None,
         *,
         window: int = 32,
         episode: int = 256,
@@ -57,8 +56,7 @@ class SchedulingEnv(gymnasium.Env[observation.Observation, Action]):
         render_mode: str | None = None,
     ) -> None:
         _refuse_nonsense(window, episode, action, render_mode)
-        self.cluster = cluster if isinstance(cluster, Cluster) else read_cluster(cluster)
-        jobs = workload if isinstance(workload, Workload) else read_workload(workload)
+        jobs, self.cluster = Scenario(workload, cluster).loaded().inputs
         self._log = Log(jobs, self.cluster, placement)
         self._length = min(episode, len(self._log))
         self._window, self._kind, self._cost = window, action, find_cost(reward)

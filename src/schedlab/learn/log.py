@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.engine.requests import CountedRequests
 from schedlab.engine.simulate import simulate
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
@@ -22,12 +23,16 @@ class Log:
     """
 
     def __init__(self, workload: Workload, cluster: Cluster, placement: str) -> None:
-        parts = [batch.columns() for batch in workload.batches()]
+        counted = CountedRequests(cluster, "auto")
+        parts = []
+        for batch in workload.batches():
+            counted.add(workload.requests[len(counted) :])
+            parts.append(counted.batch(batch).columns())
         whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {}
         kept = _runnable(workload, cluster, placement)
         if not len(kept):
             raise InputError("there is nothing to learn from: no job that the cluster can run", where=workload.name)
-        self.name, self.requests = workload.name, workload.requests
+        self.name, self.requests = workload.name, counted.all
         self._columns: dict[str, NDArray[Any]] = {name: column[kept] for name, column in whole.items()}
         self._columns["cancel"] = np.full(len(kept), np.inf)
         self._columns["after"] = np.full(len(kept), -1, np.int64)
