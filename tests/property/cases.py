@@ -12,6 +12,7 @@ from random import Random
 from typing import Any
 
 from tests.oracle import Job, Policy
+from tests.oracle.counted import counted
 
 from schedlab.model.cluster import Cluster, NodeGroup, Partition
 from schedlab.model.request import SINGLE_CORE, Request
@@ -38,14 +39,16 @@ class Case:
     cluster: Cluster
     policy: Policy
     options: dict[str, Any]
+    detail: str = "full"  # how much of the requests counts
 
     def workload(self) -> Workload:
         return Workload.of(requests=list(self.requests), **self.columns)
 
     def jobs(self) -> list[Job]:
+        requests = [counted(request, self.cluster, self.detail) for request in self.requests]
         records = [dict(zip(self.columns, row, strict=True)) for row in zip(*self.columns.values(), strict=True)]
         return [
-            Job(**{**record, "request": self.requests[record["request"]], "sequence": sequence})
+            Job(**{**record, "request": requests[record["request"]], "sequence": sequence})
             for sequence, record in enumerate(records)
         ]
 
@@ -79,6 +82,7 @@ def random_case(seed: int, jobs: int, backfill: str, plain: bool, wide: bool = F
             "dependencies": random.choice(("ignore", "follow")),
         },
         columns=random_jobs(random, jobs, len(requests), scale),
+        detail=random.choice(("full", "full", "auto", "cores")),
     )
 
 

@@ -22,7 +22,9 @@ COMPARED = ("state", "eligible", "start", "end", "estimate", "backfilled", "prio
 
 
 def compare(case: Case) -> None:
-    run = schedlab.simulate(case.workload(), case.cluster, case.policy_text(), validate=True, **case.options)
+    run = schedlab.simulate(
+        case.workload(), case.cluster, case.policy_text(), requests=case.detail, validate=True, **case.options
+    )
     engine = [by_engine(row) for row in run.jobs.iter_rows(named=True)]
     results = simulate(case.jobs(), case.cluster, case.policy, **case.options)
     oracle = [by_oracle(result, case.cluster.pool) for result in results]

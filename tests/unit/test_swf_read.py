@@ -194,7 +194,7 @@ def test_memory_requests(tmp_path):
     amounts = [2048, -1, 1024, 2048, 0]
     path = log(tmp_path / "a.swf", *(row(job=n, submit=n, memory=m) for n, m in enumerate(amounts)))
     for settings in ({}, {"in_memory": False, "window": 2}):
-        workload = read_workload(path, requests="full", **settings)
+        workload = read_workload(path, **settings)
         places = [place for batch in workload.batches() for place in batch.request.tolist()]
         assert places == [1, 0, 2, 1, 0]
         assert workload.requests == [
@@ -202,7 +202,7 @@ def test_memory_requests(tmp_path):
             Request({"cores": 1, "memory": 2048 * 1024}),
             Request({"cores": 1, "memory": 1024 * 1024}),
         ]
-    plain = read_workload(path)
+    plain = read_workload(path, requests="cores")
     assert next(plain.batches()).request.tolist() == [0] * 5
     assert plain.requests == [SINGLE_CORE]
 

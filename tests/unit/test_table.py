@@ -81,11 +81,12 @@ def test_requests(tmp_path, titles, row, mapping, count, request_):
 @pytest.mark.parametrize(
     ("per", "count", "amount"), [("job", 2, 512 * 10**6), ("node", 2, 1024 * 10**6), ("core", 2, 4096 * 10**6)]
 )
-def test_memory_is_asked_for_only_on_request(tmp_path, per, count, amount):
+def test_memory_of_a_chunk(tmp_path, per, count, amount):
     mapping = SIZES + f'nodes = "n"\ncores = "c"\nmemory = {{ column = "m", unit = "MB", per = "{per}" }}'
     text = "n,c,m\n2,8,1024\n"
-    assert requests_of(read(tmp_path / "a.csv", text, mapping)) == [(count, Request({"cores": 4}, per_node_max=1))]
-    with_memory = requests_of(read(tmp_path / "a.csv", text, mapping, requests="full"))
+    plain = requests_of(read(tmp_path / "a.csv", text, mapping, requests="cores"))
+    assert plain == [(count, Request({"cores": 4}, per_node_max=1))]
+    with_memory = requests_of(read(tmp_path / "a.csv", text, mapping))
     assert with_memory == [(count, Request({"cores": 4, "memory": amount}, per_node_max=1))]
 
 

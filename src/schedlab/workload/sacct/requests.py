@@ -27,6 +27,7 @@ class Asked:
     memory: Floats  # bytes of the whole job
     memory_core: Floats  # bytes of each core
     memory_node: Floats  # bytes of each node
+    tells_memory: Mask  # whether the dump has a column of it
     other_cpus: Mask  # allocated ones stand in for requested ones, or the other way round
 
     def take(self, rows: NDArray[Any]) -> Asked:
@@ -73,6 +74,7 @@ class Amounts:
             memory=total,
             memory_core=memory[:, 1],
             memory_node=memory[:, 2],
+            tells_memory=np.full(table.num_rows, bool({"memory", "requested", "allocated"} & set(self._header.places))),
             other_cpus=np.isnan(preferred),
         )
 
@@ -119,8 +121,7 @@ class Requests:
         shared = np.ceil(asked.memory / count)
         stated = np.where(np.isnan(shared), asked.memory_core * cores, shared)
         stated = np.where(np.isnan(stated), asked.memory_node, stated)
-        if not np.isnan(stated).all():  # the dump says something of memory
-            self._count("memory: none, it is unknown or all of a node", ~(stated > 0))
+        self._count("memory: none, it is unknown or all of a node", ~(stated > 0) & asked.tells_memory)
         bounded: Floats = np.minimum(np.nan_to_num(stated), 2.0**62)
         return bounded
 
