@@ -103,9 +103,15 @@ class Simulated:
         self._choice = choice
         follow = options.dependencies == "follow"
         keep = out is None and not workload.flexible
-        calendar = self._observers.calendar(cluster)
+        calendar, self._budget = self._observers.calendar(cluster), self._observers.budget(cluster)
         self.core = new_simulation(
-            cluster, choice, options, calendar=calendar, validate=validate, repeat_workload=not keep
+            cluster,
+            choice,
+            options,
+            calendar=calendar,
+            budget=self._budget,
+            validate=validate,
+            repeat_workload=not keep,
         )
         self._feed = Feed(workload, cluster, self.core, choice, options, keep=keep)
         self._writer = (
@@ -117,7 +123,7 @@ class Simulated:
         self._open, self._evidence, self._close = (
             getattr(choice.decider, hook, None) for hook in ("open", "evidence", "close")
         )
-        observed = bool(self._observers)
+        observed = self._observers.watching
         self.core.prepare(
             native=native_policy(choice.spec, choice, calendar=bool(calendar)),
             decide=None if choice.decider is None else choice.decider.decide,
@@ -237,6 +243,7 @@ class Simulated:
                 "requests": requests_on(self._cluster, self._workload.requests),
                 "timing": {"engine": seconds},
                 "observed": observed,
+                **({} if self._budget is None else {"budget": self._budget.to_dict()}),
                 **more,
             }
         )

@@ -1,4 +1,7 @@
-"""How a job can leave the system, and why one was refused. The engine's codes are positions in these tuples."""
+"""How a job can leave the system, and why one was refused, or killed although its run time fits its limit.
+
+The engine's codes are positions in these tuples.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ REASONS = (
     "unknown resource",
     "rejected by the policy",
     "no node has the features",
+    "over the machine's budget all alone",
+    "slowed down until its limit",
 )
 
 # How a stretch of a job's life ended, and what a node can be.
