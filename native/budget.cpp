@@ -16,13 +16,15 @@ bool Budget::by_cores() const {
   });
 }
 
+// noinline, here and below: most runs have no budget, and their hot paths, which are flattened, are to stay short.
+
 BudgetBooks::BudgetBooks(const Budget &budget)
     : budget_(budget),
       per_core_(budget.group_of_node.size(), 0.0),
       since_(budget.group_of_node.size(), 0.0),
       peak_(std::numeric_limits<Amount>::min()) {}
 
-void BudgetBooks::pass_time(Time now, const Spending &spending) {
+[[gnu::noinline]] void BudgetBooks::pass_time(Time now, const Spending &spending) {
   if (last_ == kNever) {
     levels_.push_back({now, spending.taken});
   } else if (now > last_) {
@@ -44,17 +46,17 @@ void BudgetBooks::settle(Time now, const Spending &spending, int node) {
   since_[i] = now;
 }
 
-void BudgetBooks::before(Time now, const Spending &spending, const Shares &shares) {
+[[gnu::noinline]] void BudgetBooks::before(Time now, const Spending &spending, const Shares &shares) {
   pass_time(now, spending);
   for (const Share &share : shares) settle(now, spending, share.node);
 }
 
-void BudgetBooks::before(Time now, const Spending &spending, int node) {
+[[gnu::noinline]] void BudgetBooks::before(Time now, const Spending &spending, int node) {
   pass_time(now, spending);
   settle(now, spending, node);
 }
 
-void BudgetBooks::after(Time now, const Spending &spending) {
+[[gnu::noinline]] void BudgetBooks::after(Time now, const Spending &spending) {
   if (levels_.back().time == now)
     levels_.back().taken = spending.taken;
   else if (levels_.back().taken != spending.taken)
@@ -68,13 +70,14 @@ double BudgetBooks::cost(const Shares &shares, Amount cores_per_chunk) const {
   return sum;
 }
 
-void BudgetBooks::begin(Slot slot, const Shares &shares, Amount cores_per_chunk) {
+[[gnu::noinline]] void BudgetBooks::begin(Slot slot, const Shares &shares, Amount cores_per_chunk) {
+  if (slot >= begun_.size()) begun_.resize(slot + 1);
   begun_[slot] = cost(shares, cores_per_chunk);
 }
 
-void BudgetBooks::end(Slot slot, std::int64_t sequence, const Shares &shares, Amount cores_per_chunk) {
+[[gnu::noinline]] void BudgetBooks::end(Slot slot, std::int64_t sequence, const Shares &shares,
+                                        Amount cores_per_chunk) {
   stays_.push_back({sequence, cost(shares, cores_per_chunk) - begun_[slot]});
-  begun_.erase(slot);
 }
 
 }  // namespace schedlab

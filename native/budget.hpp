@@ -4,7 +4,6 @@
 
 #include <array>
 #include <string>
-#include <unordered_map>
 
 #include "types.hpp"
 
@@ -81,7 +80,7 @@ class BudgetBooks {
   const Budget &budget_;
   std::vector<double> per_core_;  // what a core in use all the time would have been charged, by node, until
   std::vector<Time> since_;
-  std::unordered_map<Slot, double> begun_;  // of running jobs: their cores' cost when they began
+  std::vector<double> begun_;  // of running jobs, by slot: their cores' cost when they began
   double total_ = 0;
   Amount peak_;
   Time last_ = kNever;  // never: nothing has happened

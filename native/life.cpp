@@ -49,7 +49,8 @@ void Engine::submit() {
   if (options_.follow_dependencies) ends_by_id_.emplace(job.id, kNever);
 
   if (job.reason == Reason::None && job.count > job.shape->largest) job.reason = Reason::TooLarge;
-  if (job.reason == Reason::None && machine_.capped() && !affordable_alone(job)) job.reason = Reason::OverBudget;
+  if (job.reason == Reason::None && machine_.capped() && !affordable_alone(job)) [[unlikely]]
+    job.reason = Reason::OverBudget;
   if (job.reason != Reason::None) {
     leave(slot, State::Rejected);
     return;
@@ -59,7 +60,7 @@ void Engine::submit() {
 }
 
 // Does the budget allow it on an otherwise idle machine?
-bool Engine::affordable_alone(const Job &job) const {
+[[gnu::noinline]] bool Engine::affordable_alone(const Job &job) const {
   if (job.shape->countable) return job.cores <= machine_.affordable_cores(machine_.empty().spending);
   Shares shares;
   return placement_.place(machine_, machine_.empty(), *job.shape, job.count, job.sequence, shares) &&

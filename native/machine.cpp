@@ -92,7 +92,7 @@ void Machine::apply(NodeState &state, const Shape &shape, const Shares &shares, 
   for (const Share &share : shares) apply(state, shape, share, sign);
 }
 
-void Machine::spend(Spending &spending, const Shape &shape, const Share &share, int sign) const {
+[[gnu::noinline]] void Machine::spend(Spending &spending, const Shape &shape, const Share &share, int sign) const {
   const auto node = static_cast<std::size_t>(share.node);
   const BudgetRates &rates = budget_->of(share.node);
   const Amount before = rates.taken(spending.modes[node], spending.cores[node]);
@@ -107,7 +107,7 @@ void Machine::set_mode(Spending &spending, int node, NodeMode mode) const {
   spending.modes[i] = mode;
 }
 
-bool Machine::within_limit(const Spending &spending, const Shape &shape, const Shares &shares) const {
+[[gnu::noinline]] bool Machine::within_limit(const Spending &spending, const Shape &shape, const Shares &shares) const {
   Amount taken = spending.taken;
   for (const Share &share : shares) {
     const auto node = static_cast<std::size_t>(share.node);
@@ -167,8 +167,13 @@ LiveCluster::LiveCluster(const Machine &machine, Index index)
   withhold();
 }
 
-void LiveCluster::withhold() {
+[[gnu::noinline]] void LiveCluster::withhold() {
   if (machine_->capped()) withheld_ = std::max<Amount>(free_cores_ - machine_->affordable_cores(state_.spending), 0);
+}
+
+[[gnu::noinline]] void LiveCluster::spend(const Shape &shape, const Shares &shares, int sign) {
+  for (const Share &share : shares) machine_->spend(state_.spending, shape, share, sign);
+  withhold();
 }
 
 void LiveCluster::set_mode(int node, NodeMode mode) {
@@ -236,10 +241,8 @@ Amount LiveCluster::change(const Shape &shape, const Shares &shares, int sign) {
       free_nodes_.change(share.node, before, after);
     }
     free_cores_ += each * chunks;
-    if (machine_->budget()) {
-      for (const Share &share : shares) machine_->spend(state_.spending, shape, share, sign);
-      withhold();
-    }
+    if (machine_->budget()) [[unlikely]]
+      spend(shape, shares, sign);
     return shape.cores * chunks;
   }
   Amount out_of_sight = 0;
@@ -265,7 +268,7 @@ Amount LiveCluster::change(const Shape &shape, const Shares &shares, int sign) {
     if (index_ == Index::ByFree) by_free_.erase({before, share.node}), by_free_.emplace(after, share.node);
   }
   free_cores_ += cores;
-  withhold();
+  if (machine_->budget()) withhold();
   return sign * (cores + out_of_sight);
 }
 

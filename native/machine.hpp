@@ -175,6 +175,7 @@ class LiveCluster {
   Amount change(const Shape &shape, const Shares &shares, int sign);
   void show(int node, bool visible);
   void withhold();  // anew what the budget does not allow
+  void spend(const Shape &shape, const Shares &shares, int sign);
 
   const Machine *machine_;
   Index index_;

@@ -22,6 +22,7 @@ class Reservations:
     claims: dict[Job, Claim] = field(default_factory=dict)
     counted: bool = True  # as numbers of cores; False: on nodes
     compress: bool = False  # a job has ended early, or a waiting job has left
+    woken: float = -math.inf  # when it last asked to be
     remake: bool = False  # an estimate was corrected, or nodes matter from now on
 
 
@@ -122,7 +123,8 @@ def conservative(sim: Simulation, queue: list[Job]) -> None:
         start_if_due(sim, job, queue)
     if kept.claims:
         next_start = min(claim.begin for claim in kept.claims.values())
-        if next_start > sim.now:
+        if next_start > sim.now and not sim.now < kept.woken <= next_start:  # else it is asked before that
+            kept.woken = next_start
             sim.set_event("wake-up", next_start, None)
 
 

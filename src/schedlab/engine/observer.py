@@ -151,11 +151,12 @@ class Observers:
                 columns.update(observer.per_job())
         if not columns:
             return None
-        sequences = sorted(set().union(*columns.values()))
-        arrays = {
-            name: np.array([values.get(sequence, np.nan) for sequence in sequences]) for name, values in columns.items()
-        }
-        return pa.table({"sequence": pa.array(sequences, pa.int64())} | {n: pa.array(a) for n, a in arrays.items()})
+        jobs = {name: np.fromiter(values, np.int64, len(values)) for name, values in columns.items()}
+        sequences = np.unique(np.concatenate(list(jobs.values())))
+        arrays = {name: np.full(len(sequences), np.nan) for name in columns}
+        for name, values in columns.items():
+            arrays[name][np.searchsorted(sequences, jobs[name])] = np.fromiter(values.values(), float, len(values))
+        return pa.table({"sequence": pa.array(sequences)} | {n: pa.array(a) for n, a in arrays.items()})
 
     def calendar(self, cluster: Cluster) -> list[Window]:
         return [

@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields
 from math import inf
 
 import numpy as np
+from numpy.typing import NDArray
 
 from schedlab._core import View
 from schedlab.engine.budget import Budget, Rates
@@ -52,7 +53,7 @@ class Power(Observer):
 
     `groups` has other numbers for some node groups: {"gpu": {"idle": 300, "per_core": 8}}. With a `cap` in watts, jobs
     that would exceed it wait as if they did not fit, and reservations are made with it; one that would exceed it all
-    alone is rejected. `timeline` is (time, watts) from each change on, when the run is over.
+    alone is rejected.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class Power(Observer):
         self._default = Watts(idle, active, per_core, off, boot)
         self._groups = groups or {}
         self._cap = inf if cap is None else float(cap)
-        self.timeline: list[tuple[float, float]] = []
+        self._levels: tuple[NDArray[np.float64], NDArray[np.float64]] = (np.empty(0), np.empty(0))
 
     def budget(self, cluster: Cluster) -> Budget:
         names = [group.name for group in cluster.groups]
@@ -83,23 +84,27 @@ class Power(Observer):
 
     def finish(self, view: View) -> dict[str, float]:
         books = view.budget_books()
-        self.timeline = list(zip(books["time"].tolist(), books["level"].tolist(), strict=True))
-        self._energy = _summed(books["sequence"], books["taken"])
-        span = view.now - self.timeline[0][0] if self.timeline else 0.0
+        self._levels = books["time"], books["level"]
+        self._sequences, self._joules = _summed(books["sequence"], books["taken"])
+        span = view.now - float(books["time"][0]) if len(books["time"]) else 0.0
         return {
             "energy_kwh": books["total"] / JOULES_PER_KWH,
-            "unused_energy_kwh": (books["total"] - sum(self._energy.values())) / JOULES_PER_KWH,
+            "unused_energy_kwh": (books["total"] - float(self._joules.sum())) / JOULES_PER_KWH,
             "mean_power_watts": books["total"] / span if span > 0 else books["now"],
             "peak_power_watts": books["peak"],
         }
 
     def per_job(self) -> dict[str, dict[int, float]]:
-        return {"energy": self._energy}
+        return {"energy": dict(zip(self._sequences.tolist(), self._joules.tolist(), strict=True))}
+
+    @property
+    def timeline(self) -> list[tuple[float, float]]:
+        """(time, watts) from each change on, when the run is over."""
+        times, watts = self._levels
+        return list(zip(times.tolist(), watts.tolist(), strict=True))
 
 
-def _summed(sequences: np.ndarray, joules: np.ndarray) -> dict[int, float]:
-    """Of each job, over all its stays."""
-    energy: dict[int, float] = {}
-    for sequence, amount in zip(sequences.tolist(), joules.tolist(), strict=True):
-        energy[sequence] = energy.get(sequence, 0.0) + amount
-    return energy
+def _summed(sequences: NDArray[np.int64], joules: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Jobs that ran, and the joules of each over all its stays."""
+    ran = np.flatnonzero(np.bincount(sequences)).astype(np.int64)
+    return ran, np.asarray(np.bincount(sequences, joules)[ran], np.float64)

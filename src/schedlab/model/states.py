@@ -7,6 +7,9 @@ from __future__ import annotations
 
 STATES = ("completed", "killed", "cancelled", "rejected", "held", "waiting", "running", "suspended")
 
+# It was killed although its run time fits its limit: checkpoints, rates or restarts made it slower.
+SLOWED = "slowed down until its limit"
+
 REASONS = (
     "",
     "larger than the cluster",
@@ -15,7 +18,7 @@ REASONS = (
     "rejected by the policy",
     "no node has the features",
     "over the machine's budget all alone",
-    "slowed down until its limit",
+    SLOWED,
 )
 
 # How a stretch of a job's life ended, and what a node can be.

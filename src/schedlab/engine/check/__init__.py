@@ -1,7 +1,8 @@
 """The independent judge of a schedule: replays what a run says happened, with code of its own, not the engine's.
 
 It reads the tables and asks of every job whether its times, its state and its nodes can be true, of every node whether
-it was ever over-full or took a job while it was closed, of the machine whether its budget was kept, and of the timeline whether it tells the same story.
+it was ever over-full or took a job while it was closed, of the machine whether its
+budget was kept, and of the timeline whether it tells the same story.
 """
 
 from __future__ import annotations

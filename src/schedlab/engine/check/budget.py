@@ -39,16 +39,16 @@ def _taken(record: Record, stays: Stays, places: Places, budget: dict[str, Any])
     groups, nodes = record.cluster.groups, np.arange(sum(group.count for group in record.cluster.groups))
     group_of = np.repeat(np.arange(len(groups)), [group.count for group in groups])
     idle = np.array([[_units(rates["idle"][state]) for state in NODE_STATES] for rates in budget["groups"]])
-    active, per_core = (
-        np.array([_units(rates[name]) for rates in budget["groups"]]) for name in ("active", "per_core")
-    )
+    active = np.array([_units(rates["active"]) for rates in budget["groups"]])
+    per_core = np.array([_units(rates["per_core"]) for rates in budget["groups"]])
 
     per_chunk = np.array([request.chunk.get("cores", 0) for request in record.requests] or [0])
     cores = per_chunk[stays.request[places.stay]] * places.chunks
     begin, end = stays.begin[places.stay], stays.end[places.stay]
     long, over = end > begin, (end > begin) & ~stays.unfinished[places.stay]
     changes = record.node_changes
-    parts = [  # (node, time, more cores in use, state): the state of all nodes at first, starts, ends, changes of states
+    # (node, time, more cores in use, state): the states at first, starts, ends, changes of states
+    parts = [
         (nodes, np.full(len(nodes), -np.inf), 0 * nodes, 0 * nodes),
         (places.node[long], begin[long], cores[long], np.full(long.sum(), -1)),
         (places.node[over], end[over], -cores[over], np.full(over.sum(), -1)),
