@@ -170,6 +170,29 @@ nb::list moves(const ViewPtr &view) {
   return told;
 }
 
+double in_units(const Budget &budget, Amount amount) { return static_cast<double>(amount) / budget.unit; }
+
+// What was taken of the machine's budget so far, by all and by each job.
+nb::dict budget_books(const ViewPtr &view) {
+  nb::dict books;
+  const BudgetBooks *kept = live(view).books();
+  if (!kept) return books;
+  const Budget &budget = *view->machine().budget();
+  std::vector<double> times, levels, taken;
+  std::vector<std::int64_t> sequences;
+  for (const BudgetBooks::Level &level : kept->levels())
+    times.push_back(level.time), levels.push_back(in_units(budget, level.taken));
+  for (const BudgetBooks::Stay &stay : kept->stays())
+    sequences.push_back(stay.sequence), taken.push_back(stay.taken / budget.unit);
+  const Amount now = view->cluster().state().spending.taken;
+  books["now"] = in_units(budget, now);
+  books["peak"] = in_units(budget, std::max(kept->peak(), now));
+  books["total"] = kept->total() / budget.unit;
+  books["time"] = to_array(std::move(times)), books["level"] = to_array(std::move(levels));
+  books["sequence"] = to_array(std::move(sequences)), books["taken"] = to_array(std::move(taken));
+  return books;
+}
+
 // What a user's jobs took: columns, the latest last.
 nb::dict history(const ViewPtr &view, std::int32_t user, std::size_t last) {
   auto jobs = live(view).history(user);
@@ -204,13 +227,23 @@ void bind_view(nb::module_ &module) {
       .def_prop_ro("timeline", [](const ViewPtr &view) { return Timeline(view); })
       .def_prop_ro("free_cores", [](const ViewPtr &view) { return live(view).cluster().free_cores(); })
       .def_prop_ro(
-          "data", [](nb::handle self) { return self.attr("_data"); }, "what observers publish and policies read",
-          nb::sig("def data(self) -> dict[str, typing.Any]"))
+          "data",
+          [](nb::handle self) {
+            nb::object data = self.attr("_data");
+            const View &view = *nb::cast<ViewPtr>(self);
+            if (const Budget *budget = view.over() ? nullptr : view.machine().budget())
+              data[budget->name.c_str()] = in_units(*budget, view.cluster().state().spending.taken);
+            return data;
+          },
+          "what observers publish and policies read", nb::sig("def data(self) -> dict[str, typing.Any]"))
       .def_prop_ro(
           "cluster", [](nb::handle self) { return self.attr("_cluster"); }, nb::sig("def cluster(self) -> ClusterView"))
       .def("history", &history, "user"_a, "last"_a = 100,
            nb::sig("def history(self, user: int, last: int = 100) -> dict[str, numpy.typing.NDArray[typing.Any]]"),
            "The last finished jobs of a user as columns: id, cores, submit, start, end, runtime, limit.")
+      .def("budget_books", &budget_books, nb::sig("def budget_books(self) -> dict[str, typing.Any]"),
+           "What is taken of the machine's budget, if it has one: now, peak, total (x seconds); time and level of each "
+           "change; sequence and taken (x seconds) of each stay of a job on its nodes.")
       .def("take_moves", &moves, nb::sig("def take_moves(self) -> list[tuple[bool, Job, list[tuple[int, int]]]]"),
            "(takes, job, nodes) of each job that took or left nodes since this was last asked; for observers.")
       .def(
@@ -351,6 +384,9 @@ void bind_decider(nb::module_ &module) {
       .def_prop_ro(
           "features", [](nb::handle self) { return self.attr("_features"); }, "of each node",
           nb::sig("def features(self) -> list[frozenset[str]]"))
+      .def_prop_ro(
+          "pool", [](nb::handle self) { return self.attr("_pool"); }, "whether it is one pool of cores, without nodes",
+          nb::sig("def pool(self) -> bool"))
       .def_prop_ro(
           "partitions", [](nb::handle self) { return self.attr("_partitions"); }, "the groups of each",
           nb::sig("def partitions(self) -> dict[str, tuple[str, ...]]"));

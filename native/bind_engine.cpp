@@ -1,5 +1,6 @@
 // Binds the engine: Python gives batches of columns, takes batches of columns, and may decide.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -157,6 +158,10 @@ class PythonHost final : public Host {
 
 using Program = std::vector<std::pair<std::string, double>>;
 using OrderChoice = std::variant<Program, std::pair<nb::object, bool>>;  // a formula, or (function, dynamic)
+// Its name, the unit of its amounts, its limit (none: unlimited), and what nodes of each group take: without jobs in
+// each mode, with jobs, and for each core in use.
+using RatesChoice = std::tuple<std::array<Amount, kNodeModes>, Amount, Amount>;
+using BudgetChoice = std::tuple<std::string, double, std::optional<Amount>, std::vector<RatesChoice>>;
 using WindowChoice = std::tuple<std::vector<int>, double, double, std::vector<std::int32_t>>;
 
 // A native policy by itself, for policies in Python that build on one.
@@ -202,8 +207,8 @@ class Simulation {
   Simulation(const std::vector<std::string> &resources, const std::vector<std::pair<int, std::vector<Amount>>> &groups,
              const std::string &placement, std::uint64_t placement_seed, nb::object place, bool exclusive,
              const std::string &estimate, double estimate_factor, nb::object estimator, bool pass_per_event,
-             bool kill_at_limit, bool follow_dependencies, const std::vector<WindowChoice> &calendar, bool keep_history,
-             bool validate, bool repeat_workload) {
+             bool kill_at_limit, bool follow_dependencies, const std::vector<WindowChoice> &calendar,
+             const std::optional<BudgetChoice> &budget, bool keep_history, bool validate, bool repeat_workload) {
     std::vector<Group> node_groups;
     for (const auto &[count, amounts] : groups) node_groups.push_back({count, amounts});
     const Options options{pass_per_event, kill_at_limit,   follow_dependencies, exclusive,
@@ -219,7 +224,7 @@ class Simulation {
       in_python = made.get();
       chosen = std::move(made);
     }
-    engine_ = std::make_shared<Engine>(Machine(resources, std::move(node_groups)),
+    engine_ = std::make_shared<Engine>(Machine(resources, std::move(node_groups), make(budget)),
                                        Placement(placement, placement_seed, chooser(place)), std::move(chosen), options,
                                        std::move(windows), host_);
     view_ = nb::cast(engine_->view());
@@ -315,6 +320,16 @@ class Simulation {
   }
 
  private:
+  static std::unique_ptr<Budget> make(const std::optional<BudgetChoice> &choice) {
+    if (!choice) return nullptr;
+    const auto &[name, unit, limit, rates] = *choice;
+    auto budget = std::make_unique<Budget>();
+    budget->name = name, budget->unit = unit;
+    if (limit) budget->limit = *limit;
+    for (const auto &[idle, active, per_core] : rates) budget->rates.push_back({idle, active, per_core});
+    return budget;
+  }
+
   Placement::Chooser chooser(const nb::object &place) {
     if (place.is_none()) return {};
     return [this, place](Slot slot, Shares &shares) {
@@ -374,10 +389,12 @@ void bind_engine(nb::module_ &module) {
                          "One run: a machine, the rules of time, and how jobs are placed.")
       .def(nb::init<const std::vector<std::string> &, const std::vector<std::pair<int, std::vector<Amount>>> &,
                     const std::string &, std::uint64_t, nb::object, bool, const std::string &, double, nb::object, bool,
-                    bool, bool, const std::vector<WindowChoice> &, bool, bool, bool>(),
+                    bool, bool, const std::vector<WindowChoice> &, const std::optional<BudgetChoice> &, bool, bool,
+                    bool>(),
            nb::kw_only(), "resources"_a, "groups"_a, "placement"_a, "placement_seed"_a, "place"_a.none(), "exclusive"_a,
            "estimate"_a, "estimate_factor"_a, "estimator"_a.none(), "pass_per_event"_a, "kill_at_limit"_a,
-           "follow_dependencies"_a, "calendar"_a, "keep_history"_a, "validate"_a, "repeat_workload"_a)
+           "follow_dependencies"_a, "calendar"_a, "budget"_a.none(), "keep_history"_a, "validate"_a,
+           "repeat_workload"_a)
       .def("add_request", &Simulation::add_request, nb::kw_only(), "chunk"_a, "per_node_min"_a, "per_node_max"_a,
            "exclusive"_a, "groups"_a, "reason"_a,
            "Makes the next request known; jobs point to requests by their number. A reason > 0 rejects its jobs.")

@@ -226,6 +226,10 @@ void bind_jobs(nb::module_ &module) {
       .def_prop_ro("estimated_end", [](const JobView &j) { return j.facts().estimated_end; })
       .def_prop_ro(
           "rate", [](const JobView &j) { return j.facts().rate; }, "how fast it works; 1 is as in the workload")
+      .def_prop_ro(
+          "done", [](const JobView &j) { return j.facts().done(j.view()->now()); },
+          "seconds of its work that it has done so far, at whatever rates and in however many attempts; of a requeued "
+          "one, what was saved")
       .def_prop_ro("shapes", &shapes_of, nb::sig("def shapes(self) -> list[tuple[int, float, float]]"),
                    "(cores, limit, estimate) of each shape it may have; the first is the one it was submitted with")
       .def_prop_ro(

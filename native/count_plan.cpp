@@ -11,7 +11,7 @@ class CountPlan final : public Plan {
 
   void reset() override {
     times_.assign(1, view_.now());
-    free_.assign(1, view_.cluster().free_cores());
+    free_.assign(1, view_.cluster().usable_cores());
     const EstimatedEnds &ends = view_.estimated_ends();
     for (EstimatedEnds::Position p; !ends.at_end(p); p = ends.next(p)) {
       if (ends[p].end > times_.back()) times_.push_back(ends[p].end), free_.push_back(free_.back());

@@ -54,7 +54,7 @@ class Guard {
  private:
   void reserve_by_count(const View &view, const Job &head) {
     const EstimatedEnds &ends = view.estimated_ends();
-    Amount free = view.cluster().free_cores();
+    Amount free = view.cluster().usable_cores();
     EstimatedEnds::Position p;
     while (!ends.at_end(p)) {
       if (p.index == 0 && free + ends.summary(p.block).cores < head.count) {
@@ -103,11 +103,13 @@ class Guard {
     return sum;
   }
 
-  // Capacity is all there is to it, unless the nodes have to be neighbours.
+  // Capacity is all there is to it, unless the nodes have to be neighbours or a budget has to be kept.
   bool head_fits(const View &view, const Job &head) const {
-    if (view.placement().kind() != Placement::Kind::Contiguous) return true;
+    if (view.placement().kind() != Placement::Kind::Contiguous && !view.machine().capped()) return true;
+    if (view.machine().capped() && head.cores > view.machine().affordable_cores(at_shadow_.spending)) return false;
     Shares shares;
-    return view.placement().place(view.machine(), at_shadow_, *head.shape, head.count, head.sequence, shares);
+    return view.placement().place(view.machine(), at_shadow_, *head.shape, head.count, head.sequence, shares) &&
+           view.machine().affords(at_shadow_, *head.shape, shares);
   }
 
   Slot head_ = kNoSlot;
@@ -139,7 +141,7 @@ class Easy final : public QueuePolicy {
       queue_.erase(WaitingList::Position{});
       if (own_scan_) scan_list_.erase(scan_entry(view, who.slot));
     }
-    if (queue_.size() < 2 || view.cluster().free_cores() < least_cores()) {
+    if (queue_.size() < 2 || view.cluster().usable_cores() < least_cores()) {
       reserved_ = false;  // nobody could use the head's reservation now: made when somebody can
       return;
     }
@@ -150,7 +152,7 @@ class Easy final : public QueuePolicy {
 
   void arrivals(View &view, const std::vector<Waiting> &fresh) override {
     const bool hopeless = std::all_of(fresh.begin(), fresh.end(),
-                                      [&](const Waiting &w) { return w.cores > view.cluster().free_cores(); });
+                                      [&](const Waiting &w) { return w.cores > view.cluster().usable_cores(); });
     if (hopeless) return;
     if (!reserved_) guard_.reserve(view, queue_.front().slot), reserved_ = true;
     if (own_scan_) {
@@ -197,7 +199,7 @@ class Easy final : public QueuePolicy {
     const Slot head = queue_.front().slot;
     std::int64_t left = depth_ < 0 ? std::numeric_limits<std::int64_t>::max() : depth_;
     for (WaitingList::Position p; !list.at_end(p) && left > 0;) {
-      const Amount free = view.cluster().free_cores();
+      const Amount free = view.cluster().usable_cores();
       if (p.index == 0 && depth_ < 0 && list.summary(p.block).cores > free) {
         p = list.skip_block(p);
         continue;
@@ -231,8 +233,7 @@ class Easy final : public QueuePolicy {
     Shares shares;
     if (!view.place(slot, shares)) return false;
     if (!in_time && !guard_.admits(view, job, shares)) return false;
-    view.start_on(slot, shares, job.key, true);
-    return true;
+    return view.start_on(slot, shares, job.key, true);  // a gate may still say no
   }
 
   Order scan_;

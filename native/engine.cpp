@@ -20,6 +20,7 @@ Engine::Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> 
       view_(std::make_shared<View>(*this)),
       cluster_(machine_, placement_.index()),
       now_(-kNever),
+      books_(machine_.budget() ? std::make_unique<BudgetBooks>(*machine_.budget()) : nullptr),
       rows_(0, {options.repeat_workload, options.follow_dependencies, static_cast<std::size_t>(machine_.nodes())}) {
   for (const Window &window : calendar_) set_timer(window.until, TimerKind::Wake, kNoSlot);
 }
@@ -29,6 +30,10 @@ Engine::~Engine() { view_->retire(); }
 void Engine::add_shape(Shape shape, Reason reason) {
   machine_.prepare(shape, options_.exclusive, placement_.kind() == Placement::Kind::Contiguous);
   cluster_.expect(shape);
+  if (machine_.capped() && shape.exclusive) {
+    machine_.stop_counting();
+    for (Shape &known : shapes_) known.countable = false;
+  }
   shapes_.push_back(std::move(shape));
   shape_reasons_.push_back(reason);
 }
@@ -69,6 +74,7 @@ bool Engine::advance() {
       const Time next = next_time();
       if (next == kNever) return false;
       now_ = next;
+      if (books_ && instants_ == 0) books_->pass_time(now_, cluster_.state().spending);  // they begin now
       instant_open_ = true;
       if (options_.pass_per_event) {
         begin_instant_by_event();
@@ -444,8 +450,10 @@ void Engine::validate() const {
       std::fill_n(fresh.free.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(node) * resources),
                   resources, 0);
       fresh.jobs[static_cast<std::size_t>(node)] += NodeState::kExclusive;
+      if (machine_.budget()) machine_.set_mode(fresh.spending, node, modes_[static_cast<std::size_t>(node)]);
     }
   require(fresh.free == cluster_.state().free && fresh.jobs == cluster_.state().jobs, "free resources do not add up");
+  require(fresh.spending == cluster_.state().spending, "what is taken of the budget does not add up");
   Amount free_cores = 0;
   for (int node = 0; node < machine_.nodes(); ++node)
     for (int r = 0; r < machine_.resources(); ++r) {

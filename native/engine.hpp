@@ -99,6 +99,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   // A job's life (life.cpp).
   void submit();
+  bool affordable_alone(const Job &job) const;
   void read_ways(Job &job, std::size_t i);
   void make_eligible(Slot slot);
   bool hold(Slot slot);
@@ -118,7 +119,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
     std::int32_t request;
     std::int64_t count, cores;
     Time runtime, limit;
-    double work;
+    double work, overhead;
     Time estimate, first_estimate, used, allowance;
     std::int32_t way;
   };
@@ -170,6 +171,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::shared_ptr<View> view_;  // may be held for longer than we live
   Gate *gate_ = nullptr;
   LiveCluster cluster_;
+  std::unique_ptr<BudgetBooks> books_;  // null if there is no budget
   bool track_ends_ = false;
 
   std::deque<Shape> shapes_;

@@ -27,7 +27,8 @@ class Skip final : public QueuePolicy {
   void pass(View &view) override {
     std::int64_t examined = -1;  // counted from the first that does not fit
     for (WaitingList::Position p; !queue_.at_end(p) && (depth_ < 0 || examined < depth_);) {
-      if (p.index == 0 && examined >= 0 && depth_ < 0 && queue_.summary(p.block).cores > view.cluster().free_cores()) {
+      if (p.index == 0 && examined >= 0 && depth_ < 0 &&
+          queue_.summary(p.block).cores > view.cluster().usable_cores()) {
         p = queue_.skip_block(p);
         continue;
       }

@@ -2,6 +2,7 @@
 // the jobs that are in the system and not the log.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "machine.hpp"
@@ -9,7 +10,16 @@
 namespace schedlab {
 
 enum class State : std::uint8_t { Completed, Killed, Cancelled, Rejected, Held, Waiting, Running, Suspended, Gone };
-enum class Reason : std::uint8_t { None, TooLarge, UnknownPartition, UnknownResource, ByPolicy, NoFeatures };
+enum class Reason : std::uint8_t {
+  None,
+  TooLarge,
+  UnknownPartition,
+  UnknownResource,
+  ByPolicy,
+  NoFeatures,
+  OverBudget,     // it would exceed the machine's budget all alone
+  SlowedToLimit,  // killed at its limit, although its runtime fits: it was slowed down, or had to begin again
+};
 
 // A way to run a job: on what, and how long that takes and may take.
 struct Way {
@@ -53,6 +63,7 @@ struct Job {
   std::uint64_t start_order;
   std::uint32_t moves;  // of its end
   double work, rate;    // remaining work at `since`, and how fast it shrinks
+  double overhead;      // of it, what only the restarts, resumptions and changes of shape cost: it is done first
   Time since;
   Time used, allowance;    // how long it had run by then, and how much longer its limit lets it
   bool pieced;             // its life is told in pieces: it did not simply run from start to end
@@ -64,6 +75,14 @@ struct Job {
 
   Time reserved_start;  // conservative: its reservation
   Shares reserved_shares;
+
+  // The work that it has done by then, in seconds of its runtime; what it cost to begin again is not among it.
+  double done(Time now) const {
+    const bool ran = !std::isnan(start) && (state == State::Running || state == State::Gone);
+    const double doing = ran ? rate * (std::min(now, end) - since) : 0;
+    const double left = work - doing - std::max(overhead - doing, 0.0);
+    return std::clamp(runtime - left, 0.0, runtime);
+  }
 };
 
 // Where live jobs are kept: a slot stays where it is while the pool grows.

@@ -37,7 +37,7 @@ void Engine::submit() {
   if (input_.way_end) read_ways(job, i);
   job.eligible = job.start = job.key = job.estimated_end = std::numeric_limits<double>::quiet_NaN();
   job.backfilled = job.released = job.listed = job.pieced = false;
-  job.work = job.runtime;
+  job.work = job.runtime, job.overhead = 0;
   job.corrections = 0;
   job.reserved_start = kNever;
   job.shares.clear();
@@ -49,12 +49,22 @@ void Engine::submit() {
   if (options_.follow_dependencies) ends_by_id_.emplace(job.id, kNever);
 
   if (job.reason == Reason::None && job.count > job.shape->largest) job.reason = Reason::TooLarge;
+  if (job.reason == Reason::None && machine_.capped() && !affordable_alone(job)) [[unlikely]]
+    job.reason = Reason::OverBudget;
   if (job.reason != Reason::None) {
     leave(slot, State::Rejected);
     return;
   }
   if (input_.cancel[i] < kNever) set_timer(std::max(input_.cancel[i], now_), TimerKind::Cancel, slot);
   if (!hold(slot)) make_eligible(slot);
+}
+
+// Does the budget allow it on an otherwise idle machine?
+[[gnu::noinline]] bool Engine::affordable_alone(const Job &job) const {
+  if (job.shape->countable) return job.cores <= machine_.affordable_cores(machine_.empty().spending);
+  Shares shares;
+  return placement_.place(machine_, machine_.empty(), *job.shape, job.count, job.sequence, shares) &&
+         machine_.affords(machine_.empty(), *job.shape, shares);
 }
 
 // Does it have to wait for another job's end? Then it is held until that and its think time have passed.
@@ -92,6 +102,7 @@ void Engine::read_ways(Job &job, std::size_t i) {
 // From now on it is the job that it would be if it had been submitted so; what it has done counts in proportion.
 void Engine::take_way(Job &job, std::int32_t way) {
   const Way &next = job.flexible->ways[static_cast<std::size_t>(way)];
+  job.overhead = job.runtime > 0 ? job.overhead * (next.runtime / job.runtime) : 0;
   job.work = job.runtime > 0 ? job.work * (next.runtime / job.runtime) : next.runtime;
   if (job.limit > 0 && job.limit < kNever && next.limit < kNever) {
     const double scale = next.limit / job.limit;
@@ -108,13 +119,13 @@ void Engine::take_way(Job &job, std::int32_t way) {
 }
 
 Engine::WayMarks Engine::way_marks(const Job &job) const {
-  return {job.shape, job.request,  job.count,          job.cores, job.runtime,   job.limit,
-          job.work,  job.estimate, job.first_estimate, job.used,  job.allowance, job.way};
+  return {job.shape,    job.request,  job.count,          job.cores, job.runtime,   job.limit, job.work,
+          job.overhead, job.estimate, job.first_estimate, job.used,  job.allowance, job.way};
 }
 
 void Engine::restore(Job &job, const WayMarks &m) {
   job.shape = m.shape, job.request = m.request, job.count = m.count, job.cores = m.cores;
-  job.runtime = m.runtime, job.limit = m.limit, job.work = m.work;
+  job.runtime = m.runtime, job.limit = m.limit, job.work = m.work, job.overhead = m.overhead;
   job.estimate = m.estimate, job.first_estimate = m.first_estimate;
   job.used = m.used, job.allowance = m.allowance, job.way = m.way;
 }
@@ -155,7 +166,12 @@ void Engine::dequeue(Slot slot) {
 // Takes job.shares and works there from now on, at rate 1.
 void Engine::occupy(Slot slot) {
   Job &job = jobs_[slot];
+  if (books_) books_->before(now_, cluster_.state().spending, job.shares);
   job.allocated_cores = cluster_.take(*job.shape, job.shares);
+  if (books_) {
+    books_->begin(slot, job.shares, job.shape->cores);
+    books_->after(now_, cluster_.state().spending);
+  }
   if (track_moves_) moves_.push_back({slot, true, job.shares});
   job.state = State::Running;
   job.since = now_, job.rate = 1;
@@ -191,6 +207,7 @@ Time Engine::true_end(const Job &job) const {
 // Brings what it has done up to date.
 void Engine::settle(Job &job) {
   const Time elapsed = now_ - job.since;
+  job.overhead = std::max(job.overhead - job.rate * elapsed, 0.0);
   job.work = std::max(job.work - job.rate * elapsed, 0.0);
   job.used += elapsed, job.allowance -= elapsed;
   job.since = now_;
@@ -209,7 +226,12 @@ void Engine::move_end(Slot slot) {
 
 void Engine::release(Slot slot) {
   Job &job = jobs_[slot];
+  if (books_) books_->before(now_, cluster_.state().spending, job.shares);
   cluster_.give_back(*job.shape, job.shares);
+  if (books_) {
+    books_->end(slot, job.sequence, job.shares, job.shape->cores);
+    books_->after(now_, cluster_.state().spending);
+  }
   if (track_moves_) moves_.push_back({slot, false, job.shares});
   if (job.listed) estimated_ends_.erase(entry(job, slot));
   job.released = true;
@@ -241,6 +263,7 @@ void Engine::complete(Slot slot) {
   --running_count_, running_cores_ -= job.cores;
   const bool killed = options_.kill_at_limit && job.since + needed_for(job) > job.end;
   if (job.pieced) write_piece(job, killed ? PieceEnd::Killed : PieceEnd::Completed);
+  if (killed && job.runtime <= job.limit) job.reason = Reason::SlowedToLimit;
   if (options_.keep_history)
     history_[job.user].push_back(
         {job.id, job.cores, job.submit, job.start, now_, job.used + (now_ - job.since), job.limit});
@@ -295,6 +318,9 @@ void Engine::write_piece(Job &job, PieceEnd how) {
 void Engine::write_node(int node, NodeMode mode) {
   modes_.resize(static_cast<std::size_t>(machine_.nodes()), NodeMode::Up);
   modes_[static_cast<std::size_t>(node)] = mode;
+  if (books_) books_->before(now_, cluster_.state().spending, node);
+  cluster_.set_mode(node, mode);
+  if (books_) books_->after(now_, cluster_.state().spending);
   ++node_changes_;
   if (!node_rows_) node_rows_.emplace(0);
   if (node_rows_->room() == 0) {

@@ -5,8 +5,8 @@
 
 namespace schedlab {
 
-Machine::Machine(std::vector<std::string> resources, std::vector<Group> groups)
-    : resources_(static_cast<int>(resources.size())), groups_(std::move(groups)) {
+Machine::Machine(std::vector<std::string> resources, std::vector<Group> groups, std::unique_ptr<Budget> budget)
+    : resources_(static_cast<int>(resources.size())), groups_(std::move(groups)), budget_(std::move(budget)) {
   for (int r = 0; r < resources_; ++r) {
     if (resources[static_cast<std::size_t>(r)] == "memory") memory_ = r;
     if (resources[static_cast<std::size_t>(r)] == "gpus") gpus_ = r;
@@ -20,6 +20,16 @@ Machine::Machine(std::vector<std::string> resources, std::vector<Group> groups)
       totals_.free.insert(totals_.free.end(), group.resources.begin(), group.resources.end());
   }
   totals_.jobs.assign(static_cast<std::size_t>(nodes_), 0);
+  if (!budget_) return;
+  for (std::size_t g = 0; g < groups_.size(); ++g)
+    budget_->group_of_node.insert(budget_->group_of_node.end(), static_cast<std::size_t>(groups_[g].count),
+                                  static_cast<std::int32_t>(g));
+  capped_ = budget_->limited();
+  counting_ = budget_->by_cores();
+  least_per_core_ = budget_->least_per_core();
+  totals_.spending.cores.assign(static_cast<std::size_t>(nodes_), 0);
+  totals_.spending.modes.assign(static_cast<std::size_t>(nodes_), NodeMode::Up);
+  for (int node = 0; node < nodes_; ++node) totals_.spending.taken += budget_->of(node).taken(NodeMode::Up, 0);
 }
 
 void Machine::prepare(Shape &shape, bool all_exclusive, bool contiguous) const {
@@ -31,7 +41,7 @@ void Machine::prepare(Shape &shape, bool all_exclusive, bool contiguous) const {
   const bool only_cores = std::all_of(shape.chunk.begin() + 1, shape.chunk.end(), [](Amount a) { return a == 0; });
   shape.plain = shape.cores == 1 && only_cores && anywhere && !shape.per_node_min && !shape.per_node_max &&
                 shape.exclusive == all_exclusive;
-  shape.countable = shape.plain && !contiguous;
+  shape.countable = shape.plain && !contiguous && (!capped_ || (counting_ && !shape.exclusive));
   Amount run = 0;  // chunks on neighbouring usable nodes: what `contiguous` can hope for
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const int first = group_first_[g], last = first + groups_[g].count;
@@ -65,6 +75,7 @@ Amount Machine::capacity(const NodeState &state, int node, const Shape &shape) c
 }
 
 void Machine::apply(NodeState &state, const Shape &shape, const Share &share, int sign) const {
+  if (budget_) spend(state.spending, shape, share, sign);
   const auto node = static_cast<std::size_t>(share.node);
   Amount *free = &state.free[node * static_cast<std::size_t>(resources_)];
   if (shape.exclusive) {
@@ -79,6 +90,38 @@ void Machine::apply(NodeState &state, const Shape &shape, const Share &share, in
 
 void Machine::apply(NodeState &state, const Shape &shape, const Shares &shares, int sign) const {
   for (const Share &share : shares) apply(state, shape, share, sign);
+}
+
+[[gnu::noinline]] void Machine::spend(Spending &spending, const Shape &shape, const Share &share, int sign) const {
+  const auto node = static_cast<std::size_t>(share.node);
+  const BudgetRates &rates = budget_->of(share.node);
+  const Amount before = rates.taken(spending.modes[node], spending.cores[node]);
+  spending.cores[node] -= sign * share.chunks * shape.cores;
+  spending.taken += rates.taken(spending.modes[node], spending.cores[node]) - before;
+}
+
+void Machine::set_mode(Spending &spending, int node, NodeMode mode) const {
+  const auto i = static_cast<std::size_t>(node);
+  const BudgetRates &rates = budget_->of(node);
+  spending.taken += rates.taken(mode, spending.cores[i]) - rates.taken(spending.modes[i], spending.cores[i]);
+  spending.modes[i] = mode;
+}
+
+[[gnu::noinline]] bool Machine::within_limit(const Spending &spending, const Shape &shape, const Shares &shares) const {
+  Amount taken = spending.taken;
+  for (const Share &share : shares) {
+    const auto node = static_cast<std::size_t>(share.node);
+    const BudgetRates &rates = budget_->of(share.node);
+    taken += rates.taken(spending.modes[node], spending.cores[node] + share.chunks * shape.cores) -
+             rates.taken(spending.modes[node], spending.cores[node]);
+  }
+  return taken <= budget_->limit;
+}
+
+Amount Machine::affordable_cores(const Spending &spending) const {
+  const Amount left = budget_->limit - spending.taken;
+  if (least_per_core_ <= 0) return total_cores_;
+  return left >= 0 ? left / least_per_core_ : -((-left + least_per_core_ - 1) / least_per_core_);
 }
 
 NodeSet::NodeSet(int nodes)
@@ -121,6 +164,22 @@ LiveCluster::LiveCluster(const Machine &machine, Index index)
     : machine_(&machine), index_(index), state_(machine.empty()), free_cores_(machine.cores()) {
   if (index_ == Index::ByFree)
     for (int node = 0; node < machine.nodes(); ++node) by_free_.emplace(machine.total(node, 0), node);
+  withhold();
+}
+
+[[gnu::noinline]] void LiveCluster::withhold() {
+  if (machine_->capped()) withheld_ = std::max<Amount>(free_cores_ - machine_->affordable_cores(state_.spending), 0);
+}
+
+[[gnu::noinline]] void LiveCluster::spend(const Shape &shape, const Shares &shares, int sign) {
+  for (const Share &share : shares) machine_->spend(state_.spending, shape, share, sign);
+  withhold();
+}
+
+void LiveCluster::set_mode(int node, NodeMode mode) {
+  if (!machine_->budget()) return;
+  machine_->set_mode(state_.spending, node, mode);
+  withhold();
 }
 
 void LiveCluster::expect(const Shape &shape) {
@@ -149,6 +208,7 @@ void LiveCluster::show(int node, bool visible) {
   if (index_ == Index::ByFree) by_free_.erase({before, node}), by_free_.emplace(after, node);
   closed_[static_cast<std::size_t>(node)] = !visible;
   closed_nodes_ += visible ? -1 : 1;
+  withhold();
 }
 
 NodeState LiveCluster::unoccupied() const {
@@ -158,6 +218,8 @@ NodeState LiveCluster::unoccupied() const {
     if (closed(node)) {
       std::fill_n(state.free.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(node) * stride), stride, 0);
       state.jobs[static_cast<std::size_t>(node)] = NodeState::kExclusive;
+      if (machine_->budget())
+        machine_->set_mode(state.spending, node, state_.spending.modes[static_cast<std::size_t>(node)]);
     }
   return state;
 }
@@ -179,6 +241,8 @@ Amount LiveCluster::change(const Shape &shape, const Shares &shares, int sign) {
       free_nodes_.change(share.node, before, after);
     }
     free_cores_ += each * chunks;
+    if (machine_->budget()) [[unlikely]]
+      spend(shape, shares, sign);
     return shape.cores * chunks;
   }
   Amount out_of_sight = 0;
@@ -204,6 +268,7 @@ Amount LiveCluster::change(const Shape &shape, const Shares &shares, int sign) {
     if (index_ == Index::ByFree) by_free_.erase({before, share.node}), by_free_.emplace(after, share.node);
   }
   free_cores_ += cores;
+  if (machine_->budget()) withhold();
   return sign * (cores + out_of_sight);
 }
 

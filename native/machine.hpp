@@ -1,14 +1,13 @@
 // The machine: nodes in groups, what one node can still take, and the live cluster with its indexes.
 #pragma once
 
+#include <memory>
 #include <set>
 #include <utility>
 
-#include "types.hpp"
+#include "budget.hpp"
 
 namespace schedlab {
-
-using Amount = std::int64_t;
 
 // What one kind of request asks of a node. How many chunks is the job's own number.
 struct Shape {
@@ -42,12 +41,13 @@ struct NodeState {
   std::vector<Amount> free;        // node-major: free[node * resources + resource]
   std::vector<std::int32_t> jobs;  // jobs on the node; kExclusive more if one holds it alone, or if it is closed
   static constexpr std::int32_t kExclusive = 1 << 24;
+  Spending spending;  // of the machine's budget
 };
 
 // The fixed facts.
 class Machine {
  public:
-  Machine(std::vector<std::string> resources, std::vector<Group> groups);
+  Machine(std::vector<std::string> resources, std::vector<Group> groups, std::unique_ptr<Budget> budget = nullptr);
 
   int nodes() const { return nodes_; }
   int resources() const { return resources_; }
@@ -58,6 +58,8 @@ class Machine {
     return totals_.free[static_cast<std::size_t>(node * resources_ + resource)];
   }
   const NodeState &empty() const { return totals_; }
+  const Budget *budget() const { return budget_.get(); }
+  bool capped() const { return capped_; }  // it has a budget with a limit
 
   void prepare(Shape &shape, bool all_exclusive, bool contiguous) const;
 
@@ -70,13 +72,30 @@ class Machine {
   void apply(NodeState &state, const Shape &shape, const Share &share, int sign) const;
   void apply(NodeState &state, const Shape &shape, const Shares &shares, int sign) const;
 
+  // With a budget: these shares, or another mode of a node, change what is taken of it.
+  void spend(Spending &spending, const Shape &shape, const Share &share, int sign) const;
+  void set_mode(Spending &spending, int node, NodeMode mode) const;
+  // Is it kept with these shares besides? Always, if there is no limit.
+  bool affords(const NodeState &state, const Shape &shape, const Shares &shares) const {
+    return !capped_ || within_limit(state.spending, shape, shares);
+  }
+  // At most how many cores more it allows; exactly so many where it is a matter of counting them (by_cores).
+  Amount affordable_cores(const Spending &spending) const;
+  // Whole nodes count in full among the cores in use, but not in a budget: from now on, no shape is countable.
+  void stop_counting() { counting_ = false; }
+
  private:
+  bool within_limit(const Spending &spending, const Shape &shape, const Shares &shares) const;
+
   int nodes_ = 0, resources_, memory_ = -1, gpus_ = -1;
   std::vector<Group> groups_;
   std::vector<int> group_first_;
   NodeState totals_;
   Amount total_cores_ = 0;
   bool uniform_ = true;
+  std::unique_ptr<Budget> budget_;
+  bool capped_ = false, counting_ = true;
+  Amount least_per_core_ = 0;
 };
 
 // A set of node numbers in which the next member is found by looking at words, not nodes.
@@ -135,10 +154,12 @@ class LiveCluster {
   const Machine &machine() const { return *machine_; }
   const NodeState &state() const { return state_; }
   Amount free_cores() const { return free_cores_; }
+  Amount usable_cores() const { return free_cores_ - withheld_; }  // less those that the budget does not allow
 
   // A closed node takes no new jobs; what its jobs give back stays hidden until it is opened.
   void close(int node);
   void open(int node);
+  void set_mode(int node, NodeMode mode);  // for the budget
   bool closed(int node) const { return !closed_.empty() && closed_[static_cast<std::size_t>(node)]; }
   int closed_nodes() const { return closed_nodes_; }
   NodeState unoccupied() const;  // the open nodes without any job
@@ -153,11 +174,13 @@ class LiveCluster {
  private:
   Amount change(const Shape &shape, const Shares &shares, int sign);
   void show(int node, bool visible);
+  void withhold();  // anew what the budget does not allow
+  void spend(const Shape &shape, const Shares &shares, int sign);
 
   const Machine *machine_;
   Index index_;
   NodeState state_;
-  Amount free_cores_;
+  Amount free_cores_, withheld_ = 0;
   std::vector<bool> closed_;  // empty until one is
   std::vector<Amount> hidden_;
   int closed_nodes_ = 0;

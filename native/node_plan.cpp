@@ -38,14 +38,16 @@ class NodePlan final : public Plan {
   // Places the job on what is free from then on for so long.
   bool possible(const Job &job, Time from, Time duration, Shares &shares) const override {
     const NodeState lowest = lowest_between(job, from, from + duration);
-    return view_.placement().place(view_.machine(), lowest, *job.shape, job.count, job.sequence, shares);
+    return view_.placement().place(view_.machine(), lowest, *job.shape, job.count, job.sequence, shares) &&
+           affords(job, shares, from, from + duration);
   }
 
   bool possible_on(const Job &job, const Shares &shares) const override {
     const NodeState lowest = lowest_between(job, now(), now() + job.estimate);
-    return std::all_of(shares.begin(), shares.end(), [&](const Share &share) {
-      return share.chunks <= view_.machine().room(lowest, share.node, *job.shape);
-    });
+    return affords(job, shares, now(), now() + job.estimate) &&
+           std::all_of(shares.begin(), shares.end(), [&](const Share &share) {
+             return share.chunks <= view_.machine().room(lowest, share.node, *job.shape);
+           });
   }
 
   void occupy(const Job &job, const Shares &shares, Time from, Time until) override {
@@ -89,6 +91,16 @@ class NodePlan final : public Plan {
     return lowest;
   }
 
+  // Does the machine's budget allow it there at every moment?
+  bool affords(const Job &job, const Shares &shares, Time from, Time until) const {
+    if (!view_.machine().capped()) return true;
+    std::size_t i = find(from);
+    bool good = view_.machine().affords(steps_[i].state, *job.shape, shares);
+    for (++i; good && i < steps_.size() && steps_[i].time < until; ++i)
+      good = view_.machine().affords(steps_[i].state, *job.shape, shares);
+    return good;
+  }
+
   std::size_t find(Time time) const {
     const auto after =
         std::upper_bound(steps_.begin(), steps_.end(), time, [](Time t, const Step &step) { return t < step.time; });
@@ -105,7 +117,8 @@ class NodePlan final : public Plan {
   void join(std::size_t i) {
     if (i == 0 || i >= steps_.size()) return;
     const NodeState &a = steps_[i - 1].state, &b = steps_[i].state;
-    if (a.free == b.free && a.jobs == b.jobs) steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (a.free == b.free && a.jobs == b.jobs && (!view_.machine().capped() || a.spending == b.spending))
+      steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(i));
   }
 
   void add(const Job &job, const Shares &shares, Time from, Time until, int sign) {

@@ -122,7 +122,7 @@ bool Placement::by_free(const LiveCluster &cluster, const Shape &shape, Amount c
 bool Placement::place(const LiveCluster &cluster, const Shape &shape, Amount count, std::int64_t sequence,
                       Shares &shares) const {
   shares.clear();
-  if (count * shape.cores > cluster.free_cores()) return false;
+  if (count * shape.cores > cluster.usable_cores()) return false;
   switch (kind_) {
     case Kind::FirstFit:
       return first_fit(cluster, shape, count, shares);
@@ -136,7 +136,7 @@ bool Placement::place(const LiveCluster &cluster, const Shape &shape, Amount cou
 bool Placement::choose(const LiveCluster &cluster, Slot slot, const Shape &shape, Amount count, Shares &shares) const {
   shares.clear();
   Shares offered;
-  if (count * shape.cores > cluster.free_cores() || !chooser_(slot, offered)) return false;
+  if (count * shape.cores > cluster.usable_cores() || !chooser_(slot, offered)) return false;
   const bool exact = !offered.empty() && offered[0].chunks > 0;
   if (exact) {
     shares = std::move(offered);

@@ -63,7 +63,7 @@ class PlannedEasy final : public QueuePolicy {
   bool try_now(View &view, Plan &plan, Slot slot, bool backfilled) {
     const Job &job = view.job(slot);
     Shares shares;
-    if (job.cores > view.cluster().free_cores() || !plan.possible_now(job, shares)) return false;
+    if (job.cores > view.cluster().usable_cores() || !plan.possible_now(job, shares)) return false;
     const bool started = by_nodes_ ? view.has_room(job, shares) && view.start_on(slot, shares, job.key, backfilled)
                                    : view.start(slot, job.key, backfilled);
     if (started) plan.occupy(job, shares, view.now(), view.now() + job.estimate);

@@ -26,7 +26,7 @@ void QueuePolicy::decide(View &view, std::span<const Event> events) {
 
 bool QueuePolicy::somebody_may_fit(const View &view) const {
   for (std::size_t b = 0; b < queue_.block_count(); ++b)
-    if (queue_.summary(b).cores <= view.cluster().free_cores()) return true;
+    if (queue_.summary(b).cores <= view.cluster().usable_cores()) return true;
   return false;
 }
 

@@ -92,9 +92,6 @@ struct PieceRows : Batch {
   bool has_room(const Shares &shares) const { return room() > 0 && allocations.room() >= shares.size(); }
 };
 
-// Why a node does or does not take jobs.
-enum class NodeMode : std::uint8_t { Up, Down, Off, Booting, Maintenance, Drained };
-
 // Changes of nodes.
 struct NodeRows : Batch {
   Column<double> time;

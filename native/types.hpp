@@ -23,6 +23,10 @@ struct Share {
 };
 using Shares = std::vector<Share>;
 
+// Why a node does or does not take jobs.
+enum class NodeMode : std::uint8_t { Up, Down, Off, Booting, Maintenance, Drained };
+constexpr std::size_t kNodeModes = 6;
+
 // A decider asked for something impossible.
 struct DecisionError : std::runtime_error {
   using std::runtime_error::runtime_error;

@@ -62,23 +62,28 @@ bool View::place(Slot slot, Shares &shares) const {
   if (placement.chosen()) {
     if (!placement.choose(cluster(), slot, *job.shape, job.count, shares)) return false;
     check_nodes(job, slot, shares, "place");
-    return true;
+    return affords(job, shares);
   }
   const Time until = now() + job.estimate;
   const bool restricted =
       has_calendar() && std::any_of(calendar().begin(), calendar().end(), [&](const Window &window) {
         return window.until > now() && window.from < until && !window.allows(job);
       });
-  if (!restricted) return placement.place(cluster(), *job.shape, job.count, job.sequence, shares);
+  if (!restricted)
+    return placement.place(cluster(), *job.shape, job.count, job.sequence, shares) && affords(job, shares);
   NodeState state = cluster().state();
   restrict(state, job, now(), until);
-  return placement.place(machine(), state, *job.shape, job.count, job.sequence, shares);
+  return placement.place(machine(), state, *job.shape, job.count, job.sequence, shares) && affords(job, shares);
+}
+
+bool View::affords(const Job &job, const Shares &shares) const {
+  return machine().affords(cluster().state(), *job.shape, shares);
 }
 
 bool View::has_room(const Job &job, const Shares &shares) const {
-  return std::all_of(shares.begin(), shares.end(), [&](const Share &share) {
-    return share.chunks <= machine().room(cluster().state(), share.node, *job.shape);
-  });
+  return affords(job, shares) && std::all_of(shares.begin(), shares.end(), [&](const Share &share) {
+           return share.chunks <= machine().room(cluster().state(), share.node, *job.shape);
+         });
 }
 
 void View::check_nodes(const Job &job, Slot slot, const Shares &shares, const char *what) const {
@@ -119,6 +124,7 @@ bool View::start_on(Slot slot, const Shares &shares, double priority, bool backf
   Job &job = engine_->jobs_[slot];
   if (job.state != State::Waiting) engine_->refuse("start", slot, "it is not waiting");
   check_nodes(job, slot, shares, "start");
+  if (!affords(job, shares)) return false;
   if (!reservations_.empty()) return start_beside_reservations(slot, &shares, priority, backfilled);
   job.shares = shares;
   return begin(slot, priority, backfilled);
@@ -185,6 +191,7 @@ void View::kill(Slot slot) {
   if (engine_->jobs_[slot].state == State::Suspended) {
     note(Act::Kill, slot);
     std::erase(engine_->suspended_, slot);
+    engine_->jobs_[slot].since = now();  // it has done nothing since it was suspended
     engine_->leave(slot, State::Killed);
     engine_->tell(Event::Kind::Completed, slot);
     return;
@@ -201,12 +208,12 @@ void View::requeue(Slot slot, double saved, double cost) {
   Job &job = running_job(slot, "requeue");
   if (!(saved >= 0)) engine_->refuse("requeue", slot, "what is saved of its work cannot be negative");
   if (!(cost >= 0)) engine_->refuse("requeue", slot, "a cost cannot be negative");
-  const double done = std::max(job.runtime - (job.work - job.rate * (now() - job.since)), 0.0);
-  if (saved > done + 1e-9 * job.runtime) engine_->refuse("requeue", slot, "it has not done so much as is to be saved");
+  if (saved > job.done(now()) + 1e-9 * job.runtime)
+    engine_->refuse("requeue", slot, "it has not done so much as is to be saved");
   note(Act::Requeue, slot, saved, cost);
   engine_->write_piece(job, PieceEnd::Requeued);
   engine_->stop(slot);
-  job.work = std::max(job.runtime - saved, 0.0) + cost;
+  job.work = std::max(job.runtime - saved, 0.0) + cost, job.overhead = cost;
   job.start = std::numeric_limits<double>::quiet_NaN();
   job.estimate = std::max(job.first_estimate - saved, 1.0), job.corrections = 0;
   engine_->enqueue(slot);
@@ -230,6 +237,7 @@ bool View::resume(Slot slot, const Shares *shares, double cost) {
   Shares chosen;
   if (shares) {
     check_nodes(job, slot, *shares, "resume");
+    if (!affords(job, *shares)) return false;
     chosen = *shares;
   } else if (!place(slot, chosen)) {
     return false;
@@ -244,7 +252,7 @@ void View::go_on(Slot slot, const Shares &shares, double cost) {
   Job &job = engine_->jobs_[slot];
   std::erase(engine_->suspended_, slot);
   job.shares = shares;
-  job.work += cost;
+  job.work += cost, job.overhead += cost;
   engine_->occupy(slot);
 }
 
@@ -270,7 +278,7 @@ bool View::reshape(Slot slot, std::int32_t way, const Shares *shares, double cos
   bool fits = true;
   try {
     if (shares)
-      check_nodes(job, slot, *shares, "reshape"), chosen = *shares;
+      check_nodes(job, slot, *shares, "reshape"), chosen = *shares, fits = affords(job, chosen);
     else
       fits = place(slot, chosen);
   } catch (...) {
@@ -292,7 +300,7 @@ void View::move_to(Slot slot, std::int32_t way, const Shares &shares, double cos
   engine_->stop(slot);
   engine_->take_way(job, way);
   job.shares = shares;
-  job.work += cost;
+  job.work += cost, job.overhead += cost;
   engine_->occupy(slot);
   if (rate != 1) job.rate = rate, engine_->move_end(slot);
 }
@@ -335,6 +343,11 @@ void View::open(int node) {
   ++engine_->changes_;
   engine_->write_node(node, NodeMode::Up);
   engine_->tell(Event::Kind::Opened, kNoSlot, node);
+}
+
+const BudgetBooks *View::books() {
+  if (engine_->books_ && now() > -kNever) engine_->books_->pass_time(now(), cluster().state().spending);
+  return engine_->books_.get();
 }
 
 void View::touch() { ++engine_->changes_; }

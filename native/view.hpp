@@ -102,6 +102,8 @@ class View {
 
   bool place(Slot slot, Shares &shares) const;  // where the placement would put it now; false if it does not fit
   bool has_room(const Job &job, const Shares &shares) const;
+  bool affords(const Job &job, const Shares &shares) const;  // does the machine's budget allow it there?
+  const BudgetBooks *books();                                // up to now; null if there is no budget
   // The calendar: takes away from `state` the nodes that the job may not have between these times.
   bool has_calendar() const;
   void restrict(NodeState &state, const Job &job, Time from, Time until) const;
@@ -169,7 +171,7 @@ class Decider {
   virtual bool needs_estimated_ends() const { return false; }
 };
 
-// May a job that fits start on these nodes? For rules that are no matter of resources, such as a power cap.
+// May a job that fits start on these nodes? For rules that are no matter of resources or a budget.
 class Gate {
  public:
   virtual ~Gate() = default;

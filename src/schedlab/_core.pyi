@@ -51,6 +51,12 @@ class Job:
         """how fast it works; 1 is as in the workload"""
 
     @property
+    def done(self) -> float:
+        """
+        seconds of its work that it has done so far, at whatever rates and in however many attempts; of a requeued one, what was saved
+        """
+
+    @property
     def shapes(self) -> list[tuple[int, float, float]]:
         """
         (cores, limit, estimate) of each shape it may have; the first is the one it was submitted with
@@ -151,6 +157,11 @@ class View:
     def history(self, user: int, last: int = 100) -> dict[str, numpy.typing.NDArray[Any]]:
         """
         The last finished jobs of a user as columns: id, cores, submit, start, end, runtime, limit.
+        """
+
+    def budget_books(self) -> dict[str, Any]:
+        """
+        What is taken of the machine's budget, if it has one: now, peak, total (x seconds); time and level of each change; sequence and taken (x seconds) of each stay of a job on its nodes.
         """
 
     def take_moves(self) -> list[tuple[bool, Job, list[tuple[int, int]]]]:
@@ -293,6 +304,10 @@ class ClusterView:
         """of each node"""
 
     @property
+    def pool(self) -> bool:
+        """whether it is one pool of cores, without nodes"""
+
+    @property
     def partitions(self) -> dict[str, tuple[str, ...]]:
         """the groups of each"""
 
@@ -343,6 +358,7 @@ class Simulation:
         kill_at_limit: bool,
         follow_dependencies: bool,
         calendar: Sequence[tuple[Sequence[int], float, float, Sequence[int]]],
+        budget: tuple[str, float, int | None, Sequence[tuple[Sequence[int], int, int]]] | None,
         keep_history: bool,
         validate: bool,
         repeat_workload: bool,

@@ -5,6 +5,7 @@ list of running jobs each time somebody asks.
 """
 
 from tests.oracle.jobs import Job, Policy, Result
+from tests.oracle.machine import Cap
 from tests.oracle.simulator import simulate
 
-__all__ = ["Job", "Policy", "Result", "simulate"]
+__all__ = ["Cap", "Job", "Policy", "Result", "simulate"]

@@ -54,6 +54,35 @@ def nodes_of(cluster: Cluster) -> list[Node]:
     ]
 
 
+@dataclass(frozen=True)
+class Cap:
+    """What nodes may draw together, in watts; what each draws without jobs, with jobs, and for each core in use."""
+
+    watts: float
+    idle: list[float]
+    active: list[float]
+    per_core: list[float]
+
+    def allows(self, claims: Iterable[Claim]) -> bool:
+        """These at the same time."""
+        cores = [0] * len(self.idle)
+        for claim in claims:
+            for number, chunks in claim.nodes.items():
+                cores[number] += chunks * claim.request.chunk.get("cores", 0)
+        drawn = [
+            active + per_core * used if used else idle
+            for used, idle, active, per_core in zip(cores, self.idle, self.active, self.per_core, strict=True)
+        ]
+        return sum(drawn) <= self.watts
+
+    @property
+    def cores(self) -> float | None:
+        """How many cores it allows, if that is all there is to it."""
+        if len(set(self.per_core)) > 1 or not self.per_core[0] or self.active != self.idle:
+            return None
+        return (self.watts - sum(self.idle)) // self.per_core[0]
+
+
 def rooms(nodes: list[Node], claims: Iterable[Claim]) -> list[Room]:
     """What every node has left beside `claims`, all taken to hold at the same time."""
     free = [dict(node.total) for node in nodes]
@@ -69,12 +98,17 @@ def rooms(nodes: list[Node], claims: Iterable[Claim]) -> list[Room]:
     return [Room(*room) for room in zip(free, shared, closed, strict=True)]
 
 
-def rooms_during(nodes: list[Node], claims: list[Claim], begin: float, end: float) -> list[Room]:
-    """The least that every node has left at any moment of [begin, end), and at `begin` even if the window is empty."""
-    moments = [begin, *(claim.begin for claim in claims if begin < claim.begin < end)]
+def moments(claims: list[Claim], begin: float, end: float) -> list[list[Claim]]:
+    """What is held at each moment of [begin, end) at which more may be, and at `begin` even if the window is empty."""
+    times = [begin, *(claim.begin for claim in claims if begin < claim.begin < end)]
+    return [[claim for claim in claims if claim.begin <= time < claim.end] for time in times]
+
+
+def rooms_during(nodes: list[Node], moments: list[list[Claim]]) -> list[Room]:
+    """The least that every node has left at any of these moments."""
     found = rooms(nodes, [])
-    for moment in moments:
-        at_moment = rooms(nodes, [claim for claim in claims if claim.begin <= moment < claim.end])
+    for claims in moments:
+        at_moment = rooms(nodes, claims)
         found = [
             Room({r: min(a.free[r], b.free[r]) for r in a.free}, a.shared or b.shared, a.closed or b.closed)
             for a, b in zip(found, at_moment, strict=True)

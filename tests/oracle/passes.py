@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tests.oracle.jobs import Job, sort_key
-from tests.oracle.machine import Claim, Node, is_eligible, rooms, rooms_during
+from tests.oracle.machine import Claim, Node, is_eligible, moments, rooms_during
 
 from schedlab.model.request import SINGLE_CORE
 
@@ -22,6 +22,7 @@ class Reservations:
     claims: dict[Job, Claim] = field(default_factory=dict)
     counted: bool = True  # as numbers of cores; False: on nodes
     compress: bool = False  # a job has ended early, or a waiting job has left
+    woken: float = -math.inf  # when it last asked to be
     remake: bool = False  # an estimate was corrected, or nodes matter from now on
 
 
@@ -95,7 +96,7 @@ def fits_at(sim: Simulation, job: Job, time: float, beside: tuple[Job, dict[int,
     if beside is not None:
         other, nodes = beside
         claims.append(Claim(other, other.request, nodes, sim.now, math.inf, sim.is_exclusive(other)))
-    return sim.fit(job, rooms(sim.nodes, claims)) is not None
+    return sim.fit(job, [claims]) is not None
 
 
 # Reservations.
@@ -122,7 +123,8 @@ def conservative(sim: Simulation, queue: list[Job]) -> None:
         start_if_due(sim, job, queue)
     if kept.claims:
         next_start = min(claim.begin for claim in kept.claims.values())
-        if next_start > sim.now:
+        if next_start > sim.now and not sim.now < kept.woken <= next_start:  # else it is asked before that
+            kept.woken = next_start
             sim.set_event("wake-up", next_start, None)
 
 
@@ -158,12 +160,13 @@ def earliest(sim: Simulation, job: Job) -> Claim:
     claims = running + list(sim.reservations.claims.values())
     for begin in sorted({sim.now, *(claim.end for claim in claims if claim.end > sim.now)}):
         end = begin + job.estimate
+        held = moments(claims, begin, end)
         if counted:
-            heap = rooms_during([heap_of_cores(sim)], claims, begin, end)[0]
+            heap = rooms_during([heap_of_cores(sim)], held)[0]
             if units(sim, job) <= heap.free["cores"]:
                 return counted_claim(sim, job, begin, end)
         else:
-            nodes = sim.fit(job, rooms_during(sim.nodes, claims, begin, end))
+            nodes = sim.fit(job, held)
             if nodes is not None:
                 return Claim(job, job.request, nodes, begin, end, sim.is_exclusive(job))
     raise AssertionError("a job that fits the empty machine fits after everything else")
@@ -185,6 +188,10 @@ def is_plain(sim: Simulation, job: Job) -> bool:
     partition = request.partition or sim.default_partition
     if not all(is_eligible(node, request, partition) for node in sim.nodes):
         return False
+    if sim.cap is not None and (
+        sim.cap.cores is None or sim.policy.exclusive or any(job.request.exclusive for job in sim.jobs)
+    ):
+        return False
     alike = all(non_zero(node.total) == non_zero(sim.nodes[0].total) for node in sim.nodes)
     return alike if sim.policy.exclusive else not request.exclusive
 
@@ -194,7 +201,10 @@ def non_zero(amounts: dict[str, int]) -> dict[str, int]:
 
 
 def heap_of_cores(sim: Simulation) -> Node:
-    return Node("heap", {"cores": sum(1 if sim.policy.exclusive else node.total["cores"] for node in sim.nodes)})
+    cores = sum(1 if sim.policy.exclusive else node.total["cores"] for node in sim.nodes)
+    if sim.cap is not None and sim.cap.cores is not None:
+        cores = min(cores, int(sim.cap.cores))
+    return Node("heap", {"cores": cores})
 
 
 def units(sim: Simulation, job: Job) -> int:

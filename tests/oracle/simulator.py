@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, fields, replace
 
 from tests.oracle.jobs import Job, Policy, Result, sort_key
-from tests.oracle.machine import Claim, Node, Room, capacity, nodes_of, place, rooms
+from tests.oracle.machine import Cap, Claim, Node, Room, capacity, nodes_of, place, rooms, rooms_during
 from tests.oracle.passes import Reservations, ask
 
 from schedlab.model.cluster import Cluster
@@ -26,9 +26,10 @@ def simulate(
     overrun: str = "kill",
     passes: str = "instant",
     dependencies: str = "ignore",
+    cap: Cap | None = None,
 ) -> list[Result]:
     """The schedule, in the order of `sequence`. The jobs are changed; use them once."""
-    simulation = Simulation(jobs, cluster, policy, Options(estimate, overrun, passes, dependencies))
+    simulation = Simulation(jobs, cluster, policy, Options(estimate, overrun, passes, dependencies), cap)
     simulation.run()
     names = [node.name for node in simulation.nodes]
     return [
@@ -49,8 +50,10 @@ class Options:
 
 
 class Simulation:
-    def __init__(self, jobs: list[Job], cluster: Cluster, policy: Policy, options: Options) -> None:
-        self.jobs, self.cluster, self.policy, self.options = jobs, cluster, policy, options
+    def __init__(
+        self, jobs: list[Job], cluster: Cluster, policy: Policy, options: Options, cap: Cap | None = None
+    ) -> None:
+        self.jobs, self.cluster, self.policy, self.options, self.cap = jobs, cluster, policy, options, cap
         if cluster.pool:  # its node does not matter, and so do not bounds for nodes
             for job in jobs:
                 job.request = replace(job.request, per_node_min=0, per_node_max=0, exclusive=False)
@@ -204,19 +207,24 @@ class Simulation:
     def capacity(self, job: Job, node: Node, room: Room) -> float:
         return capacity(node, room, job.request, self.is_exclusive(job), self.default_partition)
 
-    def fit(self, job: Job, rooms: list[Room]) -> dict[int, int] | None:
-        """Where the placement puts the job in these rooms; None if it does not fit."""
+    def fit(self, job: Job, moments: list[list[Claim]]) -> dict[int, int] | None:
+        """Where the placement puts the job beside what is held at these moments; None if it does not fit."""
+        rooms = rooms_during(self.nodes, moments)
         capacities = [self.capacity(job, node, room) for node, room in zip(self.nodes, rooms, strict=True)]
-        return place(self.policy.place, rooms, capacities, job, self.is_exclusive(job))
+        nodes = place(self.policy.place, rooms, capacities, job, self.is_exclusive(job))
+        if nodes is None or self.cap is None:
+            return nodes
+        own = Claim(job, job.request, nodes, self.now, math.inf, self.is_exclusive(job))
+        return nodes if all(self.cap.allows([*claims, own]) for claims in moments) else None
 
     def fit_now(self, job: Job) -> dict[int, int] | None:
-        return self.fit(job, rooms(self.nodes, self.held_now()))
+        return self.fit(job, [self.held_now()])
 
     def could_ever_fit(self, job: Job) -> bool:
         partition = job.request.partition
         if partition is not None and partition not in {p.name for p in self.cluster.partitions}:
             return False
-        return self.fit(job, rooms(self.nodes, [])) is not None
+        return self.fit(job, [[]]) is not None
 
     def start(self, job: Job, nodes: dict[int, int], queue: list[Job]) -> None:
         job.backfilled = any(other in self.waiting for other in queue[: queue.index(job)])

@@ -7,11 +7,11 @@ can still be made smaller by its jobs.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from tests.oracle import Job, Policy
+from tests.oracle import Cap, Job, Policy
 from tests.oracle.counted import counted
 
 from schedlab.model.cluster import Cluster, NodeGroup, Partition
@@ -40,6 +40,15 @@ class Case:
     policy: Policy
     options: dict[str, Any]
     detail: str = "full"  # how much of the requests counts
+    watts: dict[str, dict[str, int]] | None = None  # of each node group, under a cap
+    cap_watts: int = 0
+
+    def cap(self) -> Cap | None:
+        if self.watts is None:
+            return None
+        numbers = [self.watts[group.name] for group in self.cluster.groups for _ in range(group.count)]
+        columns = {name: [float(one[name]) for one in numbers] for name in ("idle", "active", "per_core")}
+        return Cap(float(self.cap_watts), **columns)
 
     def workload(self) -> Workload:
         return Workload.of(requests=list(self.requests), **self.columns)
@@ -84,6 +93,31 @@ def random_case(seed: int, jobs: int, backfill: str, plain: bool, wide: bool = F
         columns=random_jobs(random, jobs, len(requests), scale),
         detail=random.choice(("full", "full", "auto", "cores")),
     )
+
+
+def random_capped_case(seed: int, jobs: int, backfill: str, plain: bool) -> Case:
+    """The same under a cap on power, with numbers of watts that make it matter."""
+    case, random = random_case(seed, jobs, backfill, plain), Random(~seed)
+    # Every request is used: a whole-node request that nobody makes would still keep reservations from being numbers.
+    requests = case.requests[:jobs]
+    used = [*range(len(requests)), *(number % len(requests) for number in case.columns["request"][len(requests) :])]
+    alike, steady = random.random() < 0.6, random.random() < 0.6
+
+    def watts() -> dict[str, int]:
+        idle = random.randint(0, 5)
+        return {"idle": idle, "active": idle + random.randint(0, 0 if steady else 6), "per_core": random.randint(0, 4)}
+
+    one = watts()
+    groups = {group.name: one if alike else watts() for group in case.cluster.groups}
+    numbers = [(groups[group.name], group) for group in case.cluster.groups]
+    idle = sum(watt["idle"] * group.count for watt, group in numbers)
+    more = sum(
+        (watt["active"] - watt["idle"] + watt["per_core"] * group.resources["cores"]) * group.count
+        for watt, group in numbers
+    )
+    cap = max(idle + round(more * random.uniform(0.1, 1.0)), 1)
+    columns = case.columns | {"request": used}
+    return replace(case, requests=requests, columns=columns, watts=groups, cap_watts=cap)
 
 
 def random_cluster(random: Random, scale: int) -> Cluster:

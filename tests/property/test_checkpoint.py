@@ -52,6 +52,14 @@ class Preempt(sl.Policy):
                 view.wake_at(view.now + 3)
 
 
+class Slowing(sl.Observer):
+    """Jobs work at half their rate at odd times."""
+
+    def before(self, view: Any) -> None:
+        for job in view.running:
+            view.set_rate(job, job.rate * (0.5 if view.now % 2 else 1.1))
+
+
 class BrokenOffError(Exception):
     pass
 
@@ -88,6 +96,14 @@ CASES: dict[str, tuple[Any, Any]] = {
     "easy in maintenance": (lambda: "easy", lambda: [Maintenance("n[1-2]", 60, 30)]),
     "sleepers": (lambda: "easy", lambda: [Sleep(after=10, boot=5), Power(idle=3)]),
     "preemption": (Preempt, list),
+    "capped by nodes, with sleepers": (
+        lambda: PowerCap(watts=80, policy="easy", idle=2, active=5, off=1, per_core=4, groups={"fat": {"per_core": 6}}),
+        lambda: [Sleep(after=10, boot=5)],
+    ),
+    "slowed and failing": (
+        lambda: "easy",
+        lambda: [Slowing(), Failures(mtbf=150, repair=20, seed=4, checkpoint=10, cost=2, restart=3)],
+    ),
     "capped": (lambda: PowerCap(watts=60, policy="conservative", per_core=5), list),
 }
 

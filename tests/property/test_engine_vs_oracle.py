@@ -12,9 +12,10 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from tests.oracle import Result, simulate
-from tests.property.cases import BACKFILLS, Case, random_case
+from tests.property.cases import BACKFILLS, Case, random_capped_case, random_case
 
 import schedlab
+from schedlab.execution.power import Power
 from schedlab.model.nodeset import expand
 
 EXAMPLES = int(os.environ.get("SCHEDLAB_EXAMPLES", "0"))
@@ -22,11 +23,11 @@ COMPARED = ("state", "eligible", "start", "end", "estimate", "backfilled", "prio
 
 
 def compare(case: Case) -> None:
-    run = schedlab.simulate(
-        case.workload(), case.cluster, case.policy_text(), requests=case.detail, validate=True, **case.options
-    )
+    observers = [] if case.watts is None else [Power(groups=case.watts, cap=case.cap_watts)]
+    options = {"requests": case.detail, "observers": observers, **case.options}
+    run = schedlab.simulate(case.workload(), case.cluster, case.policy_text(), validate=True, **options)
     engine = [by_engine(row) for row in run.jobs.iter_rows(named=True)]
-    results = simulate(case.jobs(), case.cluster, case.policy, **case.options)
+    results = simulate(case.jobs(), case.cluster, case.policy, cap=case.cap(), **case.options)
     oracle = [by_oracle(result, case.cluster.pool) for result in results]
     different = [position for position in range(len(oracle)) if engine[position] != oracle[position]]
     for position in different[:1]:
@@ -77,3 +78,11 @@ def test_same_schedule(backfill: str, plain: bool, seed: int, jobs: int) -> None
 @looking_at(50)
 def test_same_schedule_on_many_nodes(backfill: str, plain: bool, seed: int, jobs: int) -> None:
     compare(random_case(seed, jobs, backfill, plain, wide=True))
+
+
+@both_kinds
+@pytest.mark.parametrize("backfill", ["none", "skip", "easy", "easy-strict", "conservative"])
+@given(seed=seeds, jobs=st.integers(1, 30))
+@looking_at(100)
+def test_same_schedule_under_a_power_cap(backfill: str, plain: bool, seed: int, jobs: int) -> None:
+    compare(random_capped_case(seed, jobs, backfill, plain))

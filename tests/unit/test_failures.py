@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.planned_runs import all_of, simulated
+from tests.planned_runs import job as job_of
 
 import schedlab as sl
+from schedlab.analysis.compare import Comparison, Row
+from schedlab.cli.table import footnote
 from schedlab.execution.failures import Failures, Outages, Reliability
 from schedlab.execution.maintenance import Maintenance, Reservation
 
@@ -61,6 +65,89 @@ def test_two_failures_keep_what_both_attempts_saved(tmp_path: Path) -> None:
     # 30 saved at 35, 20 more at 65: 50 left from 70 on.
     assert run.jobs.select("start", "end").row(0) == (70.0, 120.0)
     assert run.summary["observed"]["lost_core_hours"] == pytest.approx(10 * 4 / 3600)
+
+
+class Slow(sl.Observer):
+    """From some times on, all that runs does so at other rates."""
+
+    def __init__(self, rates: dict[float, float]) -> None:
+        self._rates = rates
+
+    def begin(self, view: Any) -> None:
+        for time in self._rates:
+            view.wake_at(time)
+
+    def before(self, view: Any) -> None:
+        if view.now in self._rates:
+            for job in view.running:
+                view.set_rate(job, self._rates[view.now])
+
+
+def test_checkpoints_count_work_whoever_slows_it_down(tmp_path: Path) -> None:
+    """40 s at rate 1 and 50 s at rate 0.5 are 65 s of work: three checkpoints of 20 s, 5 s are lost."""
+    jobs = sl.Workload.of(submit=[0], runtime=[100], limit=[1000], count=[4])
+    failures = Failures(trace=trace(tmp_path, "n1,90,100", "n1,105,110"), checkpoint=20, restart=10)
+    observers = [Slow({40.0: 0.5}), failures]
+    run = sl.simulate(jobs, sl.Cluster.uniform(1, cores=4), "easy", observers=observers, validate=True)
+    # The second failure comes during the restart: nothing more is lost. From 110 on, 10 s of it and the other 40 s.
+    assert run.jobs.select("start", "end").row(0) == (110.0, 160.0)
+    assert run.summary["observed"]["lost_core_hours"] == pytest.approx(5 * 4 / 3600)
+    assert sl.check(run) == []
+
+
+def test_what_a_job_has_done() -> None:
+    """Across rates, a suspension that costs 4 s, and a requeue with 20 s saved that costs 3 s."""
+    done = {}
+
+    def look(view: Any, kind: str = "running") -> None:
+        done[view.now] = getattr(view, kind)[0].done
+
+    def act(decision: str, *args: Any, **more: Any) -> Any:
+        def do(view: Any) -> None:
+            subject = job_of(view, 1)
+            getattr(view, decision)(subject, *args, **more)
+            done[view.now] = subject.done
+
+        return do
+
+    simulated(
+        {
+            0.0: act("start"),
+            10.0: act("set_rate", 0.5),
+            20.0: act("suspend"),
+            30.0: act("resume", cost=4),
+            32.0: look,
+            36.0: look,
+            40.0: all_of(look, act("requeue", saved=20, cost=3)),
+            50.0: act("start"),
+            52.0: look,
+            60.0: look,
+        },
+        submit=[0],
+        runtime=[100],
+        limit=[1000],
+        count=[4],
+    )
+    assert done == {0: 0, 10: 10, 20: 15, 30: 15, 32: 15, 36: 17, 40: 20, 50: 20, 52: 20, 60: 27}
+
+
+def test_a_job_that_checkpoints_take_to_its_limit_is_killed_for_that_reason() -> None:
+    """Checkpoints of 5 s after every 20 s: 100 s of work take 125 s. Job 1 may run so long, job 2 may not."""
+    jobs = sl.Workload.of(submit=[0, 0, 0], runtime=[100, 100, 200], limit=[125, 120, 150], count=[1, 1, 1])
+    run = sl.simulate(jobs, TWO, "easy", observers=[Failures(checkpoint=20, cost=5)], validate=True)
+    assert run.jobs.select("end", "state").rows() == [(125, "completed"), (120, "killed"), (150, "killed")]
+    assert run.jobs["reason"].to_list() == [None, "slowed down until its limit", None]
+    assert run.summary["reasons"] == {"slowed down until its limit": 1}
+    table = footnote(Comparison((Row("easy", run.summary),)))
+    assert "killed: 2 jobs" in table and "1 of the killed jobs were slowed down until its limit" in table
+    longer = sl.simulate(jobs, TWO, "easy", observers=[Failures(checkpoint=20, cost=5)], overrun="run")
+    assert longer.jobs["end"].to_list() == [125, 125, 250]
+
+
+def test_a_pool_cannot_fail() -> None:
+    jobs = sl.Workload.of(submit=[0], runtime=[1], count=[1])
+    with pytest.raises(sl.InputError, match=r"a pool has no nodes that could fail.*\n.*--cluster 120x2"):
+        sl.simulate(jobs, sl.read_cluster("pool:240"), "easy", observers=[Failures(mtbf=1000)])
 
 
 def test_times_to_failure_follow_the_model() -> None:

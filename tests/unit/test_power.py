@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.planned_runs import read, write
 
 import schedlab as sl
 from schedlab.execution.power import Power
@@ -64,15 +66,118 @@ def test_groups_have_their_own_watts() -> None:
         sl.simulate(jobs, sl.Cluster(groups), "fcfs", observers=[Power(groups={"fat": {"idel": 1}})])
 
 
-@pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "easy:reservations=2", "skip"])
+POLICIES = pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "easy:reservations=2", "skip"])
+
+
+@POLICIES
 def test_a_cap_is_kept_and_everybody_gets_his_turn(policy: str) -> None:
     jobs = sl.Workload.of(submit=range(40), runtime=[30, 50] * 20, limit=[60] * 40, count=[1, 2, 3, 4] * 10)
     cap = PowerCap(watts=75, policy=policy, idle=10, per_core=10)
-    run = sl.simulate(jobs, TWO, cap)
+    run = sl.simulate(jobs, TWO, cap, validate=True)
     assert run.summary["observed"]["peak_power_watts"] == 70  # 20 W idle, and 5 cores
     free = sl.simulate(jobs, TWO, policy)
     assert run.summary["states"]["completed"] == 40
     assert free.jobs["end"].max() < run.jobs["end"].max()
+    assert sl.check(run) == []
+
+
+@POLICIES
+def test_a_cap_that_counts_cores_is_a_smaller_pool(policy: str) -> None:
+    """7,000 W on 64 x 4 cores, 60 W idle and 15 W a core: (7000 - 64 x 60) / 15 = 210.7, so 210 cores at a time."""
+    log = sl.read_workload(Path(__file__).parents[2] / "examples" / "demo.swf")
+    capped = sl.simulate(log, sl.read_cluster("64x4"), PowerCap(7000, policy, idle=60, per_core=15))
+    pool = sl.simulate(log, sl.read_cluster("pool:210"), policy)
+    assert capped.jobs["start"].equals(pool.jobs["start"])
+    assert capped.summary["wait"]["max"] == pool.summary["wait"]["max"]
+    assert capped.summary["observed"]["peak_power_watts"] == 64 * 60 + 210 * 15 == 6990
+    assert sl.check(capped) == []
+
+
+def test_reservations_know_the_cap() -> None:
+    """Two nodes of 4 cores, 10 W a core, at most 60 W: 6 cores. Job 2 needs them all from 100 on; job 3 would still run
+    then, and there are cores for it now, so that only the cap says that it would delay job 2."""
+    jobs = sl.Workload.of(submit=[0, 1, 2, 3], runtime=[100, 50, 200, 90], count=[4, 6, 2, 2])
+    for policy in ("easy", "conservative", "easy:reservations=2"):
+        run = sl.simulate(jobs, TWO, PowerCap(60, policy, per_core=10), validate=True)
+        assert run.jobs["start"].to_list() == [0, 100, 150, 3]
+
+
+def test_groups_of_nodes_with_different_watts_under_a_cap() -> None:
+    """A core of the fat node costs 30 W instead of 10 W, and the first job on a node 5 W: 100 W are soon spent."""
+    groups = (sl.NodeGroup("thin", 2, {"cores": 2}), sl.NodeGroup("fat", 1, {"cores": 4}, prefix="f"))
+    jobs = sl.Workload.of(submit=[0, 0, 0, 0], runtime=[10, 10, 10, 10], count=[4, 1, 1, 7])
+    power = Power(active=5, per_core=10, groups={"fat": {"per_core": 30}}, cap=100)
+    run = sl.simulate(jobs, sl.Cluster(groups), "skip", observers=[power], validate=True)
+    # Job 1: 2 thin nodes, 2 x 5 + 40 = 50 W. Job 2: 5 + 30 W on the fat node, 85 W in all; with job 3 there too, 115 W.
+    # Job 4 would be 2 x 5 + 40 + 5 + 90 W all alone.
+    assert run.jobs["start"].to_list() == [0, 0, 10, None]
+    assert run.jobs["reason"].to_list() == [None, None, None, "over the machine's budget all alone"]
+    assert run.summary["observed"]["peak_power_watts"] == 85
+    assert sl.check(run) == []
+
+
+def test_the_judge_finds_a_run_that_exceeds_its_cap(tmp_path: Path) -> None:
+    jobs = sl.Workload.of(submit=[0, 0], runtime=[10, 10], count=[4, 4])
+    sl.simulate(jobs, TWO, "power-cap(watts=50, per_core=10)", out=tmp_path / "run")
+    rows = read(tmp_path / "run", "jobs")
+    assert [row["start"] for row in rows] == [0, 10]
+    second = rows[1]
+    second["start"], second["end"], second["nodes"] = 0.0, 10.0, "n2*4"
+    write(tmp_path / "run", "jobs", rows)
+    offences = [str(offence) for offence in sl.check(tmp_path / "run") if offence.kind == "over the budget"]
+    assert offences == ["over the budget: job 1 at 0: power is 80 with it, the limit is 50"]
+
+
+def test_a_policy_in_python_is_under_the_cap_too() -> None:
+    seen = []
+
+    class Greedy(sl.Policy):
+        def decide(self, view: Any, events: Any) -> None:
+            for job in view.queue:
+                assert view.fits(job) == view.start(job)
+                seen.append(view.data["power"])
+
+    jobs = sl.Workload.of(submit=[0, 0, 0], runtime=[10, 10, 10], count=[3, 3, 1])
+    run = sl.simulate(jobs, TWO, Greedy(), observers=[Power(idle=1, per_core=10, cap=50)], validate=True)
+    assert run.jobs["start"].to_list() == [0, 10, 0]
+    assert seen == [32, 32, 42, 32]
+
+
+def test_two_models_of_power_have_to_agree() -> None:
+    jobs = sl.Workload.of(submit=[0], runtime=[10], count=[4])
+    run = sl.simulate(jobs, TWO, "power-cap(watts=50, per_core=10)", observers=[Power(per_core=10)])
+    assert run.summary["observed"]["peak_power_watts"] == 40
+    with pytest.raises(sl.InputError, match="power is given twice"):
+        sl.simulate(jobs, TWO, "power-cap(watts=50, per_core=10)", observers=[Power(per_core=9)])
+
+
+def test_sleeping_nodes_leave_more_of_the_cap() -> None:
+    """100 W idle, 1 W off, 10 W a core, at most 230 W: 3 cores with both nodes up, all 4 of node 1 with one asleep."""
+    jobs = sl.Workload.of(submit=[0, 100, 101], runtime=[10, 100, 10], count=[1, 3, 1])
+    power = {"idle": 100, "per_core": 10, "off": 1, "cap": 230}
+    awake = sl.simulate(jobs, TWO, "easy", observers=[Power(**power)], validate=True)
+    assert awake.jobs["start"].to_list() == [0, 100, 200]
+    run = sl.simulate(jobs, TWO, "easy", observers=[Sleep(after=60, boot=30, keep=1), Power(**power)], validate=True)
+    assert run.jobs["start"].to_list() == [0, 100, 101]
+    assert sl.check(awake) == sl.check(run) == []
+
+
+def test_a_gate_that_says_no_does_not_lose_the_job() -> None:
+    """EASY on nodes: what an observer did not allow is asked again in the next pass."""
+
+    class Later(sl.Observer):
+        def allows(self, view: Any, job: Any, nodes: Any) -> bool:
+            return bool(job.id != 3 or view.now >= 20)
+
+    jobs = sl.Workload.of(
+        submit=[0, 1, 2, 20],
+        runtime=[100, 100, 30, 5],
+        count=[1, 2, 1, 1],
+        request=[0, 0, 0, 0],
+        requests=[sl.Request({"cores": 2})],
+    )
+    run = sl.simulate(jobs, sl.Cluster.uniform(1, cores=4), "easy", observers=[Later()], validate=True)
+    assert run.jobs["start"].to_list()[2] == 20
 
 
 def test_the_cap_on_the_command_line_has_a_name() -> None:

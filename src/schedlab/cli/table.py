@@ -13,6 +13,7 @@ from rich.text import Text
 from schedlab.analysis.compare import METRICS, Comparison, Metric, best
 from schedlab.cli.output import UNLIMITED, console
 from schedlab.cli.units import column, scale
+from schedlab.model.states import SLOWED
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,8 +66,15 @@ def footnote(comparison: Comparison) -> str:
         counts = comparison.values(metric)
         if _is_state(metric) and len(set(counts)) == 1 and counts[0]:
             reasons = comparison.rows[0].summary["reasons"] if metric.key == "states.rejected" else {}
-            why = f" ({', '.join(reasons)})" if reasons else ""
+            why = f" ({', '.join(word for word in reasons if word != SLOWED)})" if reasons else ""
             notes.append(f"{metric.label}: {counts[0]:,.0f} jobs{why}")
+    slowed = [row.summary.get("reasons", {}).get(SLOWED, 0) for row in comparison.rows]
+    if any(slowed):
+        how_many = " / ".join(f"{count:,}" for count in slowed)
+        notes.append(
+            f"{how_many} of the killed jobs were {SLOWED} (checkpoints, restarts or rates; without, they would have "
+            "ended in time; --overrun run lets them end)"
+        )
     return "; ".join(notes)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from schedlab import _core
-from schedlab.engine.decider import Decider, Policy
+from schedlab.engine.budget import Budget
+from schedlab.engine.decider import Combined, Decider, Policy
 from schedlab.engine.observer import Window
 from schedlab.engine.options import Options
 from schedlab.model.cluster import Cluster
@@ -45,10 +46,14 @@ def chosen(policy: str | PolicySpec | Decider, estimate: str | object = "limit")
         spec, name = policy, policy.text
         if policy.plugin is not None:
             decider = policy.plugin.make()
+            if isinstance(decider, Combined):
+                return _combined(decider, name, estimate)
             spec = _around(decider)
     elif callable(getattr(policy, "decide", None)):
         decider, spec = policy, _around(policy)
         name = getattr(policy, "name", "") or type(policy).__qualname__
+        if isinstance(policy, Combined):
+            return _combined(policy, name, estimate)
     else:
         hint = "give the text of a policy, or an object with a method decide(view, events)"
         raise InputError(f"{policy!r} is not a policy", hint=hint)
@@ -75,6 +80,11 @@ def chosen(policy: str | PolicySpec | Decider, estimate: str | object = "limit")
         place=None if spec.place.plugin is None else spec.place.plugin.make(),
         observers=(*getattr(decider, "observers", ()), *([decider] if hasattr(decider, "allows") else [])),
     )
+
+
+def _combined(policy: Combined, name: str, estimate: str | object) -> Chosen:
+    inner = chosen(policy.policy, estimate)
+    return replace(inner, name=name, observers=(*inner.observers, *policy.observers))
 
 
 def _around(decider: Any) -> PolicySpec:
@@ -125,6 +135,7 @@ def new_simulation(
     options: Options,
     *,
     calendar: Sequence[Window],
+    budget: Budget | None,
     validate: bool,
     repeat_workload: bool,
 ) -> _core.Simulation:
@@ -143,6 +154,7 @@ def new_simulation(
         kill_at_limit=options.overrun == "kill",
         follow_dependencies=options.dependencies == "follow",
         calendar=list(calendar),
+        budget=None if budget is None else budget.for_core(),
         keep_history=choice.decider is not None,
         validate=validate,
         repeat_workload=repeat_workload,
@@ -152,6 +164,7 @@ def new_simulation(
         {
             "names": cluster.node_names(),
             "group": np.array([number for number, _ in groups]),
+            "pool": cluster.pool,
             "group_names": [group.name for group in cluster.groups],
             "features": [group.features for _, group in groups],
             "partitions": {partition.name: partition.groups for partition in cluster.partitions},

@@ -63,3 +63,13 @@ class Policy(ABC):
 
     def repeat(self, number: int) -> None:  # noqa: B027
         """Before it begins: this is another repetition of the same run, in which chance may have it otherwise."""
+
+
+class Combined(Policy):
+    """Another policy, by its text, with observers that it brings along: nothing of it runs in Python but they."""
+
+    def __init__(self, policy: str, observers: Sequence[object]) -> None:
+        self.policy, self.observers = policy, observers
+
+    def decide(self, view: View, events: list[Event]) -> None:
+        raise NotImplementedError("the policy that it names decides")

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from schedlab._core import Job, View
+from schedlab.engine.budget import Budget, one_budget
 from schedlab.engine.decider import Event
 from schedlab.model.cluster import Cluster
 
@@ -64,6 +65,10 @@ class Observer:
         """Nodes that are set aside for a time, known before the run: backfilling looks ahead to it."""
         return []
 
+    def budget(self, cluster: Cluster) -> Budget | None:
+        """What nodes and jobs take of a budget of the whole machine, such as power, and its limit, if it has one."""
+        return None
+
 
 def defines(observer: object, hook: str) -> bool:
     """Whether it has the hook, and not just the base's."""
@@ -89,6 +94,11 @@ class Observers:
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._all)
+
+    @property
+    def watching(self) -> bool:
+        """Whether anybody has to be told what happens while it happens."""
+        return bool(self._gates) or any(self._hooks.values())
 
     @property
     def gate(self) -> Callable[[View, Job, Nodes], bool] | None:
@@ -141,16 +151,21 @@ class Observers:
                 columns.update(observer.per_job())
         if not columns:
             return None
-        sequences = sorted(set().union(*columns.values()))
-        arrays = {
-            name: np.array([values.get(sequence, np.nan) for sequence in sequences]) for name, values in columns.items()
-        }
-        return pa.table({"sequence": pa.array(sequences, pa.int64())} | {n: pa.array(a) for n, a in arrays.items()})
+        jobs = {name: np.fromiter(values, np.int64, len(values)) for name, values in columns.items()}
+        sequences = np.unique(np.concatenate(list(jobs.values())))
+        arrays = {name: np.full(len(sequences), np.nan) for name in columns}
+        for name, values in columns.items():
+            arrays[name][np.searchsorted(sequences, jobs[name])] = np.fromiter(values.values(), float, len(values))
+        return pa.table({"sequence": pa.array(sequences)} | {n: pa.array(a) for n, a in arrays.items()})
 
     def calendar(self, cluster: Cluster) -> list[Window]:
         return [
             window for observer in self._all if defines(observer, "calendar") for window in observer.calendar(cluster)
         ]
+
+    def budget(self, cluster: Cluster) -> Budget | None:
+        wanted = [observer.budget(cluster) for observer in self._all if defines(observer, "budget")]
+        return one_budget(budget for budget in wanted if budget is not None)
 
     def _tell_moves(self, view: View) -> None:
         """Until there are none: whoever is told may cause more."""

@@ -75,10 +75,16 @@ class Simulation:
         self._choice = choice
         follow = options.dependencies == "follow"
         keep = scenario.out is None and not workload.flexible
-        calendar = self._observers.calendar(cluster)
+        calendar, self._budget = self._observers.calendar(cluster), self._observers.budget(cluster)
         self._calendar = bool(calendar)
         self.core = new_simulation(
-            cluster, choice, options, calendar=calendar, validate=scenario.validate, repeat_workload=not keep
+            cluster,
+            choice,
+            options,
+            calendar=calendar,
+            budget=self._budget,
+            validate=scenario.validate,
+            repeat_workload=not keep,
         )
         self._feed = Feed(workload, cluster, self.core, choice, options, detail=scenario.requests, keep=keep)
         self._writer = (
@@ -90,7 +96,7 @@ class Simulation:
         self._open, self._evidence, self._close = (
             getattr(choice.decider, hook, None) for hook in ("open", "evidence", "close")
         )
-        observed = bool(self._observers)
+        observed = self._observers.watching
         self.core.prepare(
             native=native_policy(choice.spec, choice, calendar=self._calendar),
             decide=None if choice.decider is None else choice.decider.decide,
@@ -236,6 +242,7 @@ class Simulation:
                 "requests": self._feed.requests.all,
                 "timing": {"engine": seconds},
                 "observed": observed,
+                **({} if self._budget is None else {"budget": self._budget.to_dict()}),
                 **more,
             }
         )

@@ -72,6 +72,8 @@ class Failures(Observer):
 
     With a checkpoint every `checkpoint` seconds of work, each taking `cost` seconds, a requeued job begins again after
     the last one, plus `restart` seconds; while it runs, checkpoints slow it down to checkpoint / (checkpoint + cost).
+    Limits count seconds, those of checkpoints too: a job that such a slow-down takes to its limit is killed there, and
+    the summary says how many were (`reasons`).
     `groups` has other numbers for some node groups. `trace` is a CSV file with the columns node, from, until (seconds).
     """
 
@@ -100,6 +102,11 @@ class Failures(Observer):
         self._checkpoint, self._cost, self._restart = checkpoint, cost, restart
 
     def begin(self, view: View) -> None:
+        if view.cluster.pool:
+            cores = int(view.cluster.total[0])
+            nodes = f"{cores // 2}x2" if cores % 2 == 0 else f"{cores}x1"
+            hint = f"give nodes: --cluster {nodes} has as many cores as pool:{cores}"
+            raise InputError("failures: a pool has no nodes that could fail by themselves", hint=hint)
         self._outages: list[Outages] | list[ListedOutages] = (
             self._by_trace(view) if self._trace is not None else self._by_model(view)
         )
@@ -169,19 +176,17 @@ class Failures(Observer):
         view.wake_at(repaired)
 
     def _strike(self, view: View, job: Job) -> None:
-        before = self._saved.get(job.sequence, 0.0)
-        done = (view.now - job.start) * job.rate
+        done = job.done  # in all attempts, at whatever rates: the engine knows
         if self._victims == "kill":
             self._saved.pop(job.sequence, None)
-            self._lost += (before + done) * job.cores
+            self._lost += done * job.cores
             view.kill(job)
             return
-        kept = 0.0
-        if self._checkpoint is not None:
-            fresh = done - (self._restart if before > 0 else 0.0)  # the beginning was only the restart
-            kept = max(floor(fresh / self._checkpoint + 1e-9), 0) * self._checkpoint
-        self._lost += (done - kept) * job.cores
-        saved = self._saved[job.sequence] = before + kept
+        saved = self._saved.get(job.sequence, 0.0)
+        if self._checkpoint is not None:  # after every so many seconds of the work of this attempt
+            saved += max(floor((done - saved) / self._checkpoint + 1e-9), 0) * self._checkpoint
+            saved = self._saved[job.sequence] = min(saved, done)
+        self._lost += (done - saved) * job.cores
         view.requeue(job, saved=saved, cost=self._restart if saved > 0 else 0.0)
 
 

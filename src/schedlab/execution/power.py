@@ -1,19 +1,27 @@
-"""Power and energy: what nodes draw, and which jobs it is drawn for.
+"""Power and energy: what nodes draw, which jobs it is drawn for, and a cap on all of it.
 
 A node that is up draws `idle` watts without jobs, and `active` + `per_core` x (cores in use) with jobs. A node that is
 off or down draws `off`, one that boots draws `boot`. A job is charged `per_core` for its own cores and its share, by
-cores, of `active` on each of its nodes; what nodes draw without jobs is charged to nobody.
+cores, of `active` on each of its nodes; what nodes draw without jobs is charged to nobody. The core keeps the books:
+power is a budget of the whole machine (`engine/budget.py`), with a limit if there is a cap.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from math import inf
 
-from schedlab._core import Job, View
-from schedlab.engine.observer import Nodes, Observer
+import numpy as np
+from numpy.typing import NDArray
+
+from schedlab._core import View
+from schedlab.engine.budget import Budget, Rates
+from schedlab.engine.observer import Observer
 from schedlab.execution.groups import by_group
+from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
+from schedlab.model.states import NODE_STATES
 
 JOULES_PER_KWH = 3.6e6
 
@@ -34,22 +42,18 @@ class Watts:
             if value is not None and not value >= 0:
                 raise InputError(f"power: {field.name} cannot be {value!r}", hint="give watts, 0 or more")
 
-    def drawn(self, state: str, cores: float) -> float:
-        if cores > 0:  # it has jobs, even if it takes no new ones
-            return self.base + self.per_core * cores
-        if state in ("off", "down"):
-            return self.off
-        return self.idle if state != "booting" or self.boot is None else self.boot
-
-    @property
-    def base(self) -> float:
-        return self.idle if self.active is None else self.active
+    def rates(self) -> Rates:
+        others = {"off": self.off, "down": self.off, "booting": self.idle if self.boot is None else self.boot}
+        idle = {state: others.get(state, self.idle) for state in NODE_STATES}
+        return Rates(idle, self.idle if self.active is None else self.active, self.per_core)
 
 
 class Power(Observer):
     """Watts now in `view.data["power"]`; energy, mean and peak power in the summary; `energy` (J) of each job.
 
-    `groups` has other numbers for some node groups: {"gpu": {"idle": 300, "per_core": 8}}.
+    `groups` has other numbers for some node groups: {"gpu": {"idle": 300, "per_core": 8}}. With a `cap` in watts, jobs
+    that would exceed it wait as if they did not fit, and reservations are made with it; one that would exceed it all
+    alone is rejected.
     """
 
     def __init__(
@@ -60,109 +64,47 @@ class Power(Observer):
         off: float = 0.0,
         boot: float | None = None,
         groups: Mapping[str, Mapping[str, float]] | None = None,
+        cap: float | None = None,
     ) -> None:
+        if cap is not None and not 0 < cap < inf:
+            raise InputError(f"power: cap cannot be {cap!r}", hint="give watts, above 0")
         self._default = Watts(idle, active, per_core, off, boot)
         self._groups = groups or {}
-        self.now = 0.0  # watts
-        self.timeline: list[tuple[float, float]] = []  # (time, watts) from each change on
+        self._cap = inf if cap is None else float(cap)
+        self._levels: tuple[NDArray[np.float64], NDArray[np.float64]] = (np.empty(0), np.empty(0))
 
-    def begin(self, view: View) -> None:
-        of_group = by_group("power", self._default, self._groups, view.cluster.group_names)
-        self._watts = [of_group[group] for group in view.cluster.group.tolist()]
-        self._nodes = [_Node() for _ in self._watts]
-        self._held: dict[int, list[tuple[int, float]]] = {}  # sequence of a running job: (node, cores)
-        self._begun: dict[int, list[float]] = {}  # and its nodes' `charged` when it began
-        self._energy: dict[int, float] = {}
-        self._total = self._peak = 0.0
-        self._since: float | None = None  # the last change; none before the first instant
-        self.now = sum(watts.drawn("up", 0) for watts in self._watts)
-        view.data["power"] = self.now
-
-    def with_job(self, job: Job, nodes: Nodes) -> float:
-        """What the system would draw with this job on these nodes."""
-        more = 0.0
-        for node, cores in _cores(job, nodes):
-            watts, there = self._watts[node], self._nodes[node]
-            more += watts.drawn(there.state, there.cores + cores) - watts.drawn(there.state, there.cores)
-        return self.now + more
-
-    def least_with(self, job: Job) -> float:
-        """What the system draws at least with this job and no other."""
-        idle = sum(min(watts.idle, watts.off) for watts in self._watts)
-        return float(idle + job.cores * min(watts.per_core for watts in self._watts))
-
-    # What happens.
-
-    def before(self, view: View) -> None:
-        self._pass_time(view)
-
-    def started(self, view: View, job: Job, nodes: Nodes) -> None:
-        self._pass_time(view)
-        held = _cores(job, nodes)
-        for node, cores in held:
-            self._change(view, node, cores)
-        self._held[job.sequence] = held
-        self._begun[job.sequence] = [self._nodes[node].charged for node, _ in held]
-
-    def stopped(self, view: View, job: Job, nodes: Nodes) -> None:
-        self._pass_time(view)
-        held, begun = self._held.pop(job.sequence), self._begun.pop(job.sequence)
-        for node, cores in held:
-            self._change(view, node, -cores)
-        spent = sum(
-            cores * (self._nodes[node].charged - before) for (node, cores), before in zip(held, begun, strict=True)
-        )
-        self._energy[job.sequence] = self._energy.get(job.sequence, 0.0) + spent
-
-    def node_changed(self, view: View, node: int, state: str) -> None:
-        self._pass_time(view)
-        self._change(view, node, 0.0, state)
+    def budget(self, cluster: Cluster) -> Budget:
+        names = [group.name for group in cluster.groups]
+        watts = by_group("power", self._default, self._groups, names)
+        for name, one in zip(names, watts, strict=True):
+            if self._cap < inf and one.active is not None and one.active < one.idle:
+                hint = "with a cap, active has to be at least idle: a job that ends must not raise the power"
+                raise InputError(f"power: group {name} draws {one.idle} W idle, {one.active} W active", hint=hint)
+        return Budget("power", tuple(one.rates() for one in watts), self._cap)
 
     def finish(self, view: View) -> dict[str, float]:
-        self._pass_time(view)
-        span = view.now - self.timeline[0][0] if self.timeline else 0.0
+        books = view.budget_books()
+        self._levels = books["time"], books["level"]
+        self._sequences, self._joules = _summed(books["sequence"], books["taken"])
+        span = view.now - float(books["time"][0]) if len(books["time"]) else 0.0
         return {
-            "energy_kwh": self._total / JOULES_PER_KWH,
-            "unused_energy_kwh": (self._total - sum(self._energy.values())) / JOULES_PER_KWH,
-            "mean_power_watts": self._total / span if span > 0 else self.now,
-            "peak_power_watts": max([self._peak, self.now]),
+            "energy_kwh": books["total"] / JOULES_PER_KWH,
+            "unused_energy_kwh": (books["total"] - float(self._joules.sum())) / JOULES_PER_KWH,
+            "mean_power_watts": books["total"] / span if span > 0 else books["now"],
+            "peak_power_watts": books["peak"],
         }
 
     def per_job(self) -> dict[str, dict[int, float]]:
-        return {"energy": self._energy}
+        return {"energy": dict(zip(self._sequences.tolist(), self._joules.tolist(), strict=True))}
 
-    def _pass_time(self, view: View) -> None:
-        if self._since is None:
-            self.timeline.append((view.now, self.now))
-        elif view.now > self._since:
-            self._peak = max(self._peak, self.now)
-            self._total += self.now * (view.now - self._since)
-        self._since = view.now
-
-    def _change(self, view: View, node: int, cores: float, state: str | None = None) -> None:
-        watts, there = self._watts[node], self._nodes[node]
-        before = watts.drawn(there.state, there.cores)
-        if there.cores > 0:
-            there.charged += (watts.base / there.cores + watts.per_core) * (view.now - there.since)
-        there.since = view.now
-        there.cores += cores
-        there.state = state or there.state
-        self.now += watts.drawn(there.state, there.cores) - before
-        view.data["power"] = self.now
-        if self.timeline and self.timeline[-1][0] == view.now:
-            self.timeline[-1] = (view.now, self.now)
-        else:
-            self.timeline.append((view.now, self.now))
+    @property
+    def timeline(self) -> list[tuple[float, float]]:
+        """(time, watts) from each change on, when the run is over."""
+        times, watts = self._levels
+        return list(zip(times.tolist(), watts.tolist(), strict=True))
 
 
-@dataclass(slots=True)
-class _Node:
-    state: str = "up"
-    cores: float = 0.0  # in use
-    charged: float = 0.0  # joules that a core in use all the time would have been charged until `since`
-    since: float = 0.0
-
-
-def _cores(job: Job, nodes: Nodes) -> list[tuple[int, float]]:
-    each = job.cores / job.count
-    return [(node, chunks * each) for node, chunks in nodes]
+def _summed(sequences: NDArray[np.int64], joules: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Jobs that ran, and the joules of each over all its stays."""
+    ran = np.flatnonzero(np.bincount(sequences)).astype(np.int64)
+    return ran, np.asarray(np.bincount(sequences, joules)[ran], np.float64)

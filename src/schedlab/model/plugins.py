@@ -41,7 +41,7 @@ class Kind:
 # The methods of schedlab.Observer.
 HOOKS = (
     *("begin", "submitted", "before", "after", "started", "stopped", "ended", "node_changed", "allows"),
-    *("finish", "per_job", "calendar"),
+    *("finish", "per_job", "calendar", "budget"),
 )
 _TABLE = (
     Kind("policy", "schedlab.policies", "a class with a method decide(view, events)", methods=("decide",)),

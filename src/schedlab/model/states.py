@@ -1,8 +1,14 @@
-"""How a job can leave the system, and why one was refused. The engine's codes are positions in these tuples."""
+"""How a job can leave the system, and why one was refused, or killed although its run time fits its limit.
+
+The engine's codes are positions in these tuples.
+"""
 
 from __future__ import annotations
 
 STATES = ("completed", "killed", "cancelled", "rejected", "held", "waiting", "running", "suspended")
+
+# It was killed although its run time fits its limit: checkpoints, rates or restarts made it slower.
+SLOWED = "slowed down until its limit"
 
 REASONS = (
     "",
@@ -11,6 +17,8 @@ REASONS = (
     "unknown resource",
     "rejected by the policy",
     "no node has the features",
+    "over the machine's budget all alone",
+    SLOWED,
 )
 
 # How a stretch of a job's life ended, and what a node can be.

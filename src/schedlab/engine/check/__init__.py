@@ -1,13 +1,15 @@
 """The independent judge of a schedule: replays what a run says happened, with code of its own, not the engine's.
 
 It reads the tables and asks of every job whether its times, its state and its nodes can be true, of every node whether
-it was ever over-full or took a job while it was closed, and of the timeline whether it tells the same story.
+it was ever over-full or took a job while it was closed, of the machine whether its
+budget was kept, and of the timeline whether it tells the same story.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from schedlab.engine.check.budget import check_budget
 from schedlab.engine.check.closed import check_closed_nodes
 from schedlab.engine.check.offences import Offence, Offences
 from schedlab.engine.check.pieces import check_pieces
@@ -39,5 +41,6 @@ def check(run: Run | str | Path) -> list[Offence]:
         places = check_places(record, stays, offences)
         if places is not None:
             check_closed_nodes(record, stays, places, offences)
+            check_budget(record, stays, places, offences)
         check_timeline(record, stays, offences)
     return offences.listed()

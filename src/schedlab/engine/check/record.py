@@ -76,6 +76,7 @@ class Record:
     exclusive: bool  # every job is alone on its nodes
     incomplete: bool  # it ended before its time
     flexible: bool  # some jobs may have had another shape while they waited than when they ran
+    budget: dict[str, Any] | None  # of the whole machine, if it has one
     jobs: int | None  # how many there should be, if the run says so
     job: NDArray[np.int64]
     sequence: NDArray[np.int64]
@@ -149,9 +150,10 @@ def _record(config: dict[str, Any], tables: Tables, offences: Offences) -> Recor
         cluster=cluster,
         requests=[Request.from_dict(request) for request in config["requests"]],
         options=config["options"],
-        exclusive=re.search(r"[:,]nodes=exclusive(,|$)", config["policy"]) is not None,
+        exclusive=re.search(r"[:,]nodes=exclusive\b", config["policy"]) is not None,
         incomplete=bool(config.get("incomplete")),
         flexible=bool(config.get("workload", {}).get("flexible")),
+        budget=config.get("budget"),
         jobs=config.get("workload", {}).get("report", {}).get("kept"),
         state=_words(jobs["state"], STATES),
         nodes=codes[: len(jobs)],
