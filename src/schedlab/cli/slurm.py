@@ -7,10 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from schedlab.cli.options import BadRows, Json, MissingLimit, OnBadRows, Reader, reading_options
+from schedlab.cli.options import (
+    BadRows,
+    Json,
+    MissingLimit,
+    OnBadRows,
+    Pace,
+    Reader,
+    StatusEvery,
+    Watch,
+    reading_options,
+)
 from schedlab.model.errors import InputError
 
 if TYPE_CHECKING:
+    from schedlab.cli.watch import Monitor
     from schedlab.model.run import Run
     from schedlab.slurm.decider import RealSlurm
 
@@ -167,6 +178,9 @@ def replay(
     missing_limit: MissingLimit = "runtime",
     bad_rows: OnBadRows = BadRows.fail,
     reader: Reader = None,
+    watch: Watch = False,
+    pace: Pace = None,
+    status_every: StatusEvery = None,
 ) -> None:
     """Run jobs through the real slurmctld with this slurm.conf, in simulated time.
 
@@ -176,9 +190,13 @@ def replay(
     --out study[/b]
     """
     from schedlab.cli.output import say
+    from schedlab.cli.watch import Monitor
     from schedlab.model.units import parse_duration
     from schedlab.slurm.decider import RealSlurm
 
+    for option, given in (("--watch", watch), ("--pace", pace), ("--status-every", status_every)):
+        if given and phases is not None:
+            raise InputError("is for one run, not for an ensemble", where=option, hint="leave out one of the two")
     options: dict[str, Any] = {"set": edit, "accounts": accounts, "qos": qos, "phase": phase, "tick": tick, "cpu": cpu}
     options["evidence"] = parse_duration(evidence, where="--evidence")
     decider = RealSlurm(conf, **options)
@@ -191,7 +209,10 @@ def replay(
         _ensemble(conf, jobs, options, observe, phases, out, quiet, reading)
         return
     read = reading_options("none", "requested", missing_limit, bad_rows, reader)
-    _one(decider, jobs, read, observe, out, force, quiet)
+    with Monitor(watch, pace, status_every, quiet) as monitor:
+        run = _one(decider, jobs, read, observe, out, force, quiet, monitor)
+    if not quiet:
+        _print(run, decider, out)
 
 
 def _one(
@@ -202,34 +223,39 @@ def _one(
     out: Path | None,
     force: bool,
     quiet: bool,
-) -> None:
+    monitor: Monitor,
+) -> Run:
     from schedlab.cli.output import InterruptedError
     from schedlab.cli.plan import load_observers
-    from schedlab.cli.progress import SimulationBar, watched
+    from schedlab.cli.progress import ReadingBar, SimulationBar, watched
     from schedlab.engine.folder import check_target
-    from schedlab.engine.simulate import simulate
     from schedlab.workload.read import read_workload
 
     if out is not None:
         check_target(out, force)
     observers = [observer.make() for observer in load_observers(observe)]
-    workload = read_workload(jobs, requests="full", **reading)
+    shown = watched(quiet)
+    try:
+        with ReadingBar(jobs.name) as reading_bar:
+            progress = monitor.reading(reading_bar if shown else None, jobs.name)
+            workload = read_workload(jobs, requests="full", progress=progress, **reading)
+    except KeyboardInterrupt:
+        raise InterruptedError(f"while {jobs} was being read; nothing was written") from None
     try:
         with SimulationBar("slurm-real", workload.report.kept, workload.origin) as bar:
-            progress = bar if watched(quiet) else None
-            run = simulate(
+            return monitor.simulate(
                 workload,
                 decider.setup.cluster(),
                 decider,
+                name="slurm-real",
+                overrun=decider.overrun,
                 observers=observers,
                 out=out,
                 force=force,
-                progress=progress,
+                progress=bar if shown else None,
             )
     except KeyboardInterrupt:
         raise InterruptedError("nothing was written, and slurmctld is stopped") from None
-    if not quiet:
-        _print(run, decider, out)
 
 
 def _print(run: Run, decider: RealSlurm, out: Path | None) -> None:

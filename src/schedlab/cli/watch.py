@@ -7,9 +7,11 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Self
 
+from schedlab.cli.progress import Deciding
 from schedlab.cli.screen import Screen, can_watch
+from schedlab.cli.signals import insist
 from schedlab.cli.snapshot import Facts, Recorder, Snapshot
-from schedlab.cli.status import Status, final_line, reading_line, status_line
+from schedlab.cli.status import Status, deciding_line, final_line, reading_line, status_line
 from schedlab.engine.build import chosen
 from schedlab.engine.options import Options
 from schedlab.engine.simulate import Simulated
@@ -18,6 +20,7 @@ from schedlab.model.units import parse_duration
 
 if TYPE_CHECKING:
     from schedlab._core import View
+    from schedlab.engine.decider import Decider
     from schedlab.model.cluster import Cluster
     from schedlab.model.run import Run
     from schedlab.model.workload import Workload
@@ -62,16 +65,17 @@ class Monitor:
         self,
         workload: Workload,
         cluster: Cluster,
-        policy: PolicySpec,
+        policy: PolicySpec | Decider,
         *,
+        name: str | None = None,
         estimate: str = "limit",
         progress: SimulationBar | None = None,
         **options: Any,
     ) -> Run:
         """`schedlab.simulate`, looked at."""
         begin = time.monotonic()
-        facts = Facts(policy.text, workload.name, cluster, workload.report.kept, workload.origin, self._pace)
         choice = chosen(policy, estimate)
+        facts = Facts(name or choice.name, workload.name, cluster, workload.report.kept, workload.origin, self._pace)
         rules = {field.name: options.pop(field.name) for field in fields(Options) if field.name in options}
         with Screen() as screen:
             look = Look(facts, self._status, screen if self._watch else None, None if self._watch else progress)
@@ -82,6 +86,7 @@ class Monitor:
                 Options(choice.estimate_text, **rules),
                 progress=look.progress if self._looks else look.answer,
                 watch=look.look if self._looks else None,
+                within=look.within,
                 **options,
             )
             look.view = simulation.core.view
@@ -114,9 +119,12 @@ class Look:
         self._latest: Snapshot | None = None
         self._early = False
         self._shown = 0.0
+        self._deciding = Deciding()
 
     def progress(self, now: float, done: int) -> None:
         """How far it has come: every instant if there is a pace, else a few times a second."""
+        insist()
+        self._deciding.words(now)
         if self._pace is not None:
             self._early = self._pace.wait(now, self._meanwhile)
         self.recorder.done = done
@@ -136,6 +144,15 @@ class Look:
         self.progress(now, done)
         if self._status.due:
             self._show(self.recorder.take(self.view))
+
+    def within(self, now: float, done: int) -> None:
+        """In the middle of a slow pass: nothing can be looked at, but the clock goes on."""
+        insist()
+        if self._bar is not None:
+            self._bar(now, done)
+        words = self._deciding.words(now)
+        if self._status.due:
+            self._status.say(deciding_line(self.recorder.facts, now, done, words))
 
     def _meanwhile(self, now: float) -> None:
         if self._latest is not None and self._due:

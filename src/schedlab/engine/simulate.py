@@ -51,11 +51,11 @@ def simulate(
 
     `estimate` is a text too, or an object with `estimate(job)`. With `out` the run streams into that folder and memory
     stays small; without, it is kept in memory. `validate` checks the engine's invariants at every step (slow).
-    `progress` is called a few times a second, and so is `watch`, with the view (to look at, not to decide). If a
-    policy or an observer in Python fails, the error says where, and what had been simulated until then is its `run`
-    (and in `out`), marked as incomplete. With a `checkpoint` the run can be interrupted at any time: the same call
-    takes it up again. `performance` records what each decision cost, for `Run.performance`. `repetition` tells a policy
-    in which chance has a part which time this is.
+    `progress` is called a few times a second, also in the middle of a slow pass; `watch`, with the view (to look at,
+    not to decide), only at the ends of instants. If a policy or an observer in Python fails, the error says where, and
+    what had been simulated until then is its `run` (and in `out`), marked as incomplete. With a `checkpoint` the run
+    can be interrupted at any time: the same call takes it up again. `performance` records what each decision cost, for
+    `Run.performance`. `repetition` tells a policy in which chance has a part which time this is.
     """
     choice = chosen(policy, estimate)
     if repetition and (repeat := getattr(choice.decider, "repeat", None)) is not None:
@@ -84,6 +84,7 @@ class Simulated:
         watch: Watch | None = None,
         checkpoint: Checkpoint | None = None,
         performance: bool = False,
+        within: Progress | None = None,
     ) -> None:
         if performance and checkpoint is not None:  # decisions of before are done again, not made again
             hint = "leave out one of them"
@@ -129,6 +130,7 @@ class Simulated:
             write=_to(self._writer, self._feed),
             progress=progress if watch is None and checkpoint is None else self._tick,
             watched=watch is not None,
+            within=within or progress,
         )
         if performance:
             self.core.measure()
