@@ -131,25 +131,24 @@ class PythonHost final : public Host {
   void tick(Time now, std::int64_t ended) override {
     const auto clock = Clock::now();
     if (clock - last_tick_ < std::chrono::duration<double>(tick_seconds)) return;
-    last_tick_ = last_sign_ = clock;
+    last_tick_ = clock;
     tell(progress, now, ended);
   }
 
   void tick_within(Time now, std::int64_t ended) override {
     constexpr auto kLongest = std::chrono::milliseconds(200);  // without a sign of life, and deaf to signals
-    const auto clock = Clock::now();
-    if (clock - last_sign_ < kLongest) return;
-    last_sign_ = clock;
+    if (Clock::now() - last_sign_ < kLongest) return;
     tell(within, now, ended);
   }
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  static void tell(const nb::object &callback, Time now, std::int64_t ended) {
+  void tell(const nb::object &callback, Time now, std::int64_t ended) {
     nb::gil_scoped_acquire held;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     if (!callback.is_none()) callback(now, ended);
+    last_sign_ = Clock::now();  // it may have waited, for a pace
   }
 
   template <class T>
