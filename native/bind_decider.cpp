@@ -49,6 +49,7 @@ bool start(const ViewPtr &view, const JobView &job, const Nodes &nodes, std::opt
            bool backfilled) {
   const Slot slot = subject(view, job);
   const auto shares = shares_of(nodes);
+  view->worked(1024);  // with what Python did for it
   return view->start_as(slot, shape.value_or(job.facts().way), shares ? &*shares : nullptr, priority, backfilled);
 }
 

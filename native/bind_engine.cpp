@@ -29,7 +29,7 @@ using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 // The engine's host in Python: an iterator of job batches, and what is to be done with results.
 class PythonHost final : public Host {
  public:
-  nb::object batches, write, progress;
+  nb::object batches, write, progress, within;
   double tick_seconds = 0.1;
 
   bool refill(JobColumns &columns) override {
@@ -127,18 +127,31 @@ class PythonHost final : public Host {
     write("performance", batch);
   }
 
-  void forget() { batches.reset(), write.reset(), progress.reset(), batch_.reset(); }
+  void forget() { batches.reset(), write.reset(), progress.reset(), within.reset(), batch_.reset(); }
 
   void tick(Time now, std::int64_t ended) override {
-    const auto clock = std::chrono::steady_clock::now();
+    const auto clock = Clock::now();
     if (clock - last_tick_ < std::chrono::duration<double>(tick_seconds)) return;
     last_tick_ = clock;
-    nb::gil_scoped_acquire held;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    if (!progress.is_none()) progress(now, ended);
+    tell(progress, now, ended);
+  }
+
+  void tick_within(Time now, std::int64_t ended) override {
+    constexpr auto kLongest = std::chrono::milliseconds(200);  // without a sign of life, and deaf to signals
+    if (Clock::now() - last_sign_ < kLongest) return;
+    tell(within, now, ended);
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  void tell(const nb::object &callback, Time now, std::int64_t ended) {
+    nb::gil_scoped_acquire held;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (!callback.is_none()) callback(now, ended);
+    last_sign_ = Clock::now();  // it may have waited, for a pace
+  }
+
   template <class T>
   const T *column(const char *name) {
     return nb::cast<Input<T>>(batch_[name]).data();
@@ -153,7 +166,7 @@ class PythonHost final : public Host {
   }
 
   nb::dict batch_;  // keeps the columns alive
-  std::chrono::steady_clock::time_point last_tick_ = std::chrono::steady_clock::now();
+  Clock::time_point last_tick_ = Clock::now(), last_sign_ = last_tick_;
 };
 
 using Program = std::vector<std::pair<std::string, double>>;
@@ -247,9 +260,10 @@ class Simulation {
 
   // With `decide` the decisions are made in Python, by decide(view, events); else by the native policy.
   void prepare(NativePolicy &native, nb::object decide, nb::object recall, nb::object before, nb::object after,
-               nb::object allows, nb::object batches, nb::object write, nb::object progress, bool watched) {
+               nb::object allows, nb::object batches, nb::object write, nb::object progress, bool watched,
+               nb::object within) {
     host_.batches = nb::iter(batches);
-    host_.write = write, host_.progress = progress;
+    host_.write = write, host_.progress = progress, host_.within = within;
     native.set_view(engine().view());
     if (decide.is_none() && before.is_none() && after.is_none()) {
       decider_ = native.release();
@@ -257,7 +271,7 @@ class Simulation {
       auto hosted = std::make_unique<HostedDecider>(native.release(), decide, before, after, recall);
       hosted->set_view(engine().view());
       decider_ = std::move(hosted);
-      engine().tick_every(16);  // they are slow
+      engine().tick_every(1);  // they are slow
       if (!before.is_none() || !after.is_none()) engine().track_moves();
     }
     if (!allows.is_none()) {
@@ -288,7 +302,7 @@ class Simulation {
   nb::list events() const { return event_list(engine().view(), engine().events()); }
   // The end, or as far as it got.
   void finish() { engine().finish(); }
-  void set_ticks(unsigned instants, double seconds) {
+  void set_ticks(int instants, double seconds) {
     engine().tick_every(instants);
     host_.tick_seconds = seconds;
   }
@@ -401,7 +415,9 @@ void bind_engine(nb::module_ &module) {
       .def_prop_ro("view", &Simulation::view, nb::sig("def view(self) -> View"))
       .def("prepare", &Simulation::prepare, nb::kw_only(), "native"_a, "decide"_a.none(), "recall"_a.none(),
            "before"_a.none(), "after"_a.none(), "allows"_a.none(), "batches"_a, "write"_a, "progress"_a.none(),
-           "watched"_a, "Who decides, who looks on, and where jobs come from and results go.")
+           "watched"_a, "within"_a.none() = nb::none(),
+           "Who decides, who looks on, and where jobs come from and results go. `progress` is told at the end of an "
+           "instant, `within` in the middle of a slow pass, when nothing may be looked at.")
       .def("run", &Simulation::run, "Simulates the whole workload; returns the seconds it took.")
       .def("advance", &Simulation::advance, "Goes on to the next pass, step by step; False when it is over.")
       .def("next_event", &Simulation::next_event,

@@ -17,6 +17,7 @@ class CountPlan final : public Plan {
       if (ends[p].end > times_.back()) times_.push_back(ends[p].end), free_.push_back(free_.back());
       free_.back() += ends[p].cores;
     }
+    looked_at(ends.size());
     widest_until_ = -kNever;
   }
 
@@ -31,9 +32,9 @@ class CountPlan final : public Plan {
     const Amount cores = needed(job);
     for (std::size_t i = 0;;) {
       while (free_[i] < cores)
-        if (++i == free_.size()) return kNever;
+        if (++i == free_.size()) return looked_at(i), kNever;
       const std::size_t blocked = first_below(cores, i, times_[i] + job.estimate);
-      if (blocked == free_.size()) return times_[i];
+      if (blocked == free_.size()) return looked_at(i), times_[i];
       i = blocked;
     }
   }
@@ -74,13 +75,16 @@ class CountPlan final : public Plan {
         continue;
       }
       const std::size_t blocked = first_below(cores, i, std::min(times_[i] + job.estimate, job.reserved_start));
-      if (blocked == free_.size()) return true;
+      if (blocked == free_.size()) return looked_at(i), true;
       i = blocked;
     }
+    looked_at(times_.size());
     return false;
   }
 
  private:
+  void looked_at(std::size_t steps) const { view_.worked(static_cast<std::int64_t>(steps)); }
+
   // Exclusive jobs take whole nodes; by count only where all nodes are alike.
   Amount needed(const Job &job) const {
     if (!job.shape->exclusive) return job.cores;
@@ -119,6 +123,7 @@ class CountPlan final : public Plan {
     if (!(until > from)) return;
     const std::size_t first = cut(from), last = until < kNever ? cut(until) : free_.size();
     for (std::size_t i = first; i < last; ++i) free_[i] += cores;
+    looked_at(last - first);
     join(last), join(first);
     widest_until_ = -kNever;
   }

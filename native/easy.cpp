@@ -76,6 +76,7 @@ class Guard {
     const Machine &machine = view.machine();
     at_shadow_ = view.cluster().state();
     capacity_ = 0;
+    view.worked(machine.nodes());
     for (const auto &[first, last] : head.shape->ranges)
       for (int node = first; node < last; ++node) capacity_ += machine.capacity(at_shadow_, node, *head.shape);
     const EstimatedEnds &ends = view.estimated_ends();
@@ -86,6 +87,7 @@ class Guard {
         const Amount before = capacity_of(view, head, job.shares);
         machine.apply(at_shadow_, *job.shape, job.shares, +1);
         capacity_ += capacity_of(view, head, job.shares) - before;
+        view.worked(4 + static_cast<std::int64_t>(job.shares.size()));
       }
       if (capacity_ >= head.count && head_fits(view, head)) {
         shadow_ = end;
@@ -107,6 +109,7 @@ class Guard {
   bool head_fits(const View &view, const Job &head) const {
     if (view.placement().kind() != Placement::Kind::Contiguous && !view.machine().capped()) return true;
     if (view.machine().capped() && head.cores > view.machine().affordable_cores(at_shadow_.spending)) return false;
+    view.worked(view.machine().nodes());
     Shares shares;
     return view.placement().place(view.machine(), at_shadow_, *head.shape, head.count, head.sequence, shares) &&
            view.machine().affords(at_shadow_, *head.shape, shares);
@@ -196,6 +199,7 @@ class Easy final : public QueuePolicy {
   // Goes through everybody but the head, stepping over blocks of jobs that are all too large.
   void backfill(View &view) {
     WaitingList &list = own_scan_ ? scan_list_ : queue_;
+    view.worked(static_cast<std::int64_t>(list.size()));
     const Slot head = queue_.front().slot;
     std::int64_t left = depth_ < 0 ? std::numeric_limits<std::int64_t>::max() : depth_;
     for (WaitingList::Position p; !list.at_end(p) && left > 0;) {
@@ -231,6 +235,7 @@ class Easy final : public QueuePolicy {
       return true;
     }
     Shares shares;
+    view.worked(view.machine().nodes());
     if (!view.place(slot, shares)) return false;
     if (!in_time && !guard_.admits(view, job, shares)) return false;
     return view.start_on(slot, shares, job.key, true);  // a gate may still say no

@@ -20,6 +20,7 @@ Engine::Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> 
       view_(std::make_shared<View>(*this)),
       cluster_(machine_, placement_.index()),
       now_(-kNever),
+      tick_every_(std::clamp((1 << 20) / std::max(machine_.nodes(), 1), 1, 4096)),  // a place may cost a look at each
       books_(machine_.budget() ? std::make_unique<BudgetBooks>(*machine_.budget()) : nullptr),
       rows_(0, {options.repeat_workload, options.follow_dependencies, static_cast<std::size_t>(machine_.nodes())}) {
   for (const Window &window : calendar_) set_timer(window.until, TimerKind::Wake, kNoSlot);
@@ -90,8 +91,18 @@ bool Engine::advance() {
     }
     instant_open_ = false;
     record();
-    if (++instants_ % tick_every_ == 0) host_.tick(now_, ended_);
+    if (--instants_left_ <= 0) {
+      instants_left_ = tick_every_;
+      host_.tick(now_, ended_);
+    }
   }
+}
+
+// The next end of an instant looks at it too: what can be done only there must not wait for thousands of slow passes.
+void Engine::look_at_the_clock() {
+  steps_left_ = kStepsBetweenLooks;
+  instants_left_ = 1;
+  host_.tick_within(now_, ended_);
 }
 
 void Engine::open_pass(Decider &decider) {
@@ -129,7 +140,10 @@ void Engine::conclude() {
     for (const Slot slot : gone_) jobs_.give_back(slot);
     gone_.clear();
   }
-  if (options_.validate) validate();
+  if (options_.validate) {
+    validate();
+    worked(static_cast<std::int64_t>(jobs_.size()) + machine_.nodes() * machine_.resources());
+  }
 }
 bool Engine::more_input() {
   if (cursor_ == input_.size && !input_over_) {
@@ -231,7 +245,7 @@ bool Engine::next_timer(Time at_most, bool corrections_only) {
       handled = true;
     }
   }
-  for (const Timer &timer : kept) timers_.push(timer);
+  for (const Timer &timer : kept) timers_.push(timer), worked(16);
   return handled;
 }
 
@@ -392,6 +406,7 @@ void Engine::replay_pass() {
   for (; more_past_ && next_entry_.pass == passes_; more_past_ = past_->next(next_entry_, next_shares_)) {
     if (next_entry_.phase == Phase::After && told_ == 0) told_ = events_.size();
     view_->redo(next_entry_, next_shares_);
+    worked(64 + static_cast<std::int64_t>(next_shares_.size()));
   }
   if (told_ == 0) told_ = events_.size();
   moves_.clear();

@@ -51,7 +51,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::int64_t passes() const { return passes_; }
   std::string snapshot(const Decider &decider) const;
   void replay(std::string journal, std::int64_t passes, std::string snapshot);
-  void tick_every(unsigned instants) { tick_every_ = instants; }
+  void tick_every(int instants) { tick_every_ = instants_left_ = instants; }
 
   // The same by hand: prepare; then, as long as `advance` says so, open the pass, decide, close it; then finish.
   void prepare(bool track_ends);  // whether the estimated ends of running jobs are kept
@@ -136,6 +136,14 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void write_node(int node, NodeMode mode);
   void tell(Event::Kind kind, Slot slot, int node = -1);
 
+  // Work in the course of a pass, counted so that a slow one looks at the clock now and then: a step is what takes a
+  // nanosecond or a few, such as a look at a node.
+  void worked(std::int64_t steps) {
+    if ((steps_left_ -= steps) < 0) [[unlikely]]
+      look_at_the_clock();
+  }
+  void look_at_the_clock();
+
   [[noreturn]] void refuse(const char *what, Slot slot, const char *why) const;
   [[noreturn]] void refuse_node(const char *what, int node, const char *why) const;
 
@@ -182,7 +190,6 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   Time now_ = 0;
   bool instant_open_ = false;
-  unsigned instants_ = 0;
   JobPool jobs_;
   std::vector<Slot> gone_;  // left in this round; their slots are free when the decider has been told
   Slot waiting_first_ = kNoSlot, waiting_last_ = kNoSlot;
@@ -198,7 +205,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::size_t told_ = 0;  // how many of them the decider knows
   Phase phase_ = Phase::Before;
   std::int64_t passes_ = -1;  // made so far, less one
-  unsigned tick_every_ = 4096;
+  static constexpr std::int64_t kStepsBetweenLooks = 1 << 18;
+  std::int64_t steps_left_ = kStepsBetweenLooks;
+  int tick_every_, instants_left_ = 1;  // instants until the clock is looked at, if no pass does so before
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<JournalReader> past_;  // while it is being done again
   Entry next_entry_;
@@ -228,6 +237,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
 };
 
 // What policies ask all the time.
+inline void View::worked(std::int64_t steps) const { engine_->worked(steps); }
 inline Time View::now() const { return engine_->now_; }
 inline const Job &View::job(Slot slot) const { return engine_->jobs_[slot]; }
 inline Job &View::annotate(Slot slot) { return engine_->jobs_[slot]; }

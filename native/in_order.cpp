@@ -32,6 +32,7 @@ class Skip final : public QueuePolicy {
         p = queue_.skip_block(p);
         continue;
       }
+      view.worked(view.machine().nodes());
       const bool started = start(view, queue_[p], examined >= 0);
       if (!started || examined >= 0) ++examined;
       p = started ? queue_.erase(p) : queue_.next(p);

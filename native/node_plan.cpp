@@ -66,6 +66,9 @@ class NodePlan final : public Plan {
     NodeState state;
   };
 
+  // So many steps, with all their nodes.
+  void looked_at(int steps) const { view_.worked(static_cast<std::int64_t>(steps) * view_.machine().nodes()); }
+
   // Nodes may also become available when something on the calendar is over.
   Time earliest_by_calendar(const Job &job, Shares &shares) const {
     std::vector<Time> times;
@@ -82,10 +85,12 @@ class NodePlan final : public Plan {
   NodeState lowest_between(const Job &job, Time from, Time until) const {
     std::size_t i = find(from);
     NodeState lowest = steps_[i].state;
+    looked_at(1);
     for (++i; i < steps_.size() && steps_[i].time < until; ++i) {
       const NodeState &state = steps_[i].state;
       for (std::size_t k = 0; k < lowest.free.size(); ++k) lowest.free[k] = std::min(lowest.free[k], state.free[k]);
       for (std::size_t k = 0; k < lowest.jobs.size(); ++k) lowest.jobs[k] = std::max(lowest.jobs[k], state.jobs[k]);
+      looked_at(1);
     }
     view_.restrict(lowest, job, from, until);
     return lowest;
@@ -111,6 +116,7 @@ class NodePlan final : public Plan {
     const std::size_t i = find(time);
     if (steps_[i].time >= time) return i;
     steps_.insert(steps_.begin() + static_cast<std::ptrdiff_t>(i) + 1, {time, steps_[i].state});
+    view_.worked(static_cast<std::int64_t>(steps_.size() - i));
     return i + 1;
   }
 
@@ -125,6 +131,7 @@ class NodePlan final : public Plan {
     if (!(until > from)) return;
     const std::size_t first = cut(from), last = until < kNever ? cut(until) : steps_.size();
     for (std::size_t i = first; i < last; ++i) view_.machine().apply(steps_[i].state, *job.shape, shares, sign);
+    view_.worked(static_cast<std::int64_t>((last - first) * (1 + shares.size())));
     join(last), join(first);
   }
 

@@ -83,6 +83,7 @@ std::vector<Waiting> QueuePolicy::sorted(View &view, const Order &order, double 
   for (Slot slot = view.first_waiting(); slot != kNoSlot; slot = view.job(slot).next) slots.push_back(slot);
   std::vector<double> keys(slots.size());
   order.keys(view, slots, keys.data());
+  view.worked(16 * static_cast<std::int64_t>(slots.size()));
   std::vector<Waiting> found;
   found.reserve(slots.size());
   for (std::size_t i = 0; i < slots.size(); ++i) {

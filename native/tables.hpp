@@ -131,7 +131,11 @@ class Host {
   virtual void take(PieceRows &&rows) = 0;
   virtual void take(NodeRows &&rows) = 0;
   virtual void take(PassRows &&rows) = 0;
-  virtual void tick(Time now, std::int64_t ended) = 0;  // every few thousand instants; may throw to stop the run
+  // Both look at the clock, and do something a few times a second; both may throw to stop the run. `tick` comes at the
+  // end of an instant, when everything may be looked at; `tick_within` in the middle of a pass that takes its time,
+  // when nothing may. An engine that was stopped there is good for nothing but being destroyed.
+  virtual void tick(Time now, std::int64_t ended) = 0;
+  virtual void tick_within(Time now, std::int64_t ended) = 0;
 };
 
 }  // namespace schedlab

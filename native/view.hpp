@@ -76,6 +76,9 @@ class View {
   explicit View(Engine &engine);
   ~View();
 
+  // So many steps of a slow pass are done (see Engine::worked); it is stopped by an exception.
+  void worked(std::int64_t steps) const;
+
   bool over() const { return engine_ == nullptr; }  // nothing may be asked any more
   void retire() { engine_ = nullptr; }
   std::shared_ptr<void> keep_alive() const;  // for memory of the engine's that somebody looks at

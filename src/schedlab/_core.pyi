@@ -392,8 +392,11 @@ class Simulation:
         write: object,
         progress: object | None,
         watched: bool,
+        within: object | None = None,
     ) -> None:
-        """Who decides, who looks on, and where jobs come from and results go."""
+        """
+        Who decides, who looks on, and where jobs come from and results go. `progress` is told at the end of an instant, `within` in the middle of a slow pass, when nothing may be looked at.
+        """
 
     def run(self) -> float:
         """Simulates the whole workload; returns the seconds it took."""

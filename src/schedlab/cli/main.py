@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Callable
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
+from schedlab.cli import signals
 from schedlab.cli.check import check
 from schedlab.cli.compare import compare
 from schedlab.cli.convert import convert
@@ -38,6 +38,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+TYPER_WAS_INTERRUPTED = 130  # the exit code that it makes of a KeyboardInterrupt
 RUNS, JOBS, OWN = "Simulate and compare", "Jobs and machines", "What there is, and what could be yours"
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     RUNS: (run, compare, plot, check, resume, export),
@@ -70,16 +71,19 @@ def options(
 
 
 def main() -> None:
-    signal.signal(signal.SIGTERM, _terminate)
-    try:
-        app()
-    except SchedlabError as error:
-        from schedlab.cli.output import print_error
+    from schedlab.cli.output import InterruptedError, print_error
 
+    signals.listen()
+    try:
+        try:
+            app()
+        except (SystemExit, KeyboardInterrupt) as end:
+            if isinstance(end, SystemExit) and (end.code != TYPER_WAS_INTERRUPTED or signals.asked() is None):
+                raise
+            raise InterruptedError("a file that was being written is not there; others are whole") from None
+    except InterruptedError as error:
+        print_error(error)
+        sys.exit(signals.exit_code())
+    except SchedlabError as error:
         print_error(error)
         sys.exit(error.exit_code)
-
-
-def _terminate(number: int, _frame: object) -> NoReturn:
-    """Leave as if interrupted (batch systems stop jobs this way), so that half-written results are removed."""
-    sys.exit(128 + number)

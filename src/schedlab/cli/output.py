@@ -19,7 +19,7 @@ UNLIMITED = 10_000
 
 
 class InterruptedError(SchedlabError):
-    """Ctrl-C; the message says what is there and what is not."""
+    """Ctrl-C or SIGTERM; the message says what is there and what is not."""
 
     exit_code = 130
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -82,10 +84,27 @@ class SimulationBar(Bar):
     def __init__(self, policy: str, jobs: int, origin: datetime | None) -> None:
         super().__init__(policy, jobs)
         self._origin = origin
+        self._deciding = Deciding()
 
     def __call__(self, now: float, done: int) -> None:
         speed = done / max(self.seconds, 1e-9)
-        self.show(done, f"{date(self._origin, now)}  {done:,} jobs  {speed:,.0f}/s")
+        parts = [date(self._origin, now), f"{done:,} jobs", f"{speed:,.0f}/s", *self._deciding.words(now)]
+        self.show(done, "  ".join(parts))
+
+
+class Deciding:
+    """How long the simulated time has been standing still: a decision takes as long as it takes."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._now, self._since = math.nan, clock()
+
+    def words(self, now: float) -> list[str]:
+        """Nothing, or `deciding for 12 s`."""
+        if now != self._now:
+            self._now, self._since = now, self._clock()
+        seconds = self._clock() - self._since
+        return [f"deciding for {seconds:,.0f} s"] if seconds >= PATIENCE else []
 
 
 class ReadingBar(Bar):

@@ -21,6 +21,7 @@ from schedlab.cli.options import (
 from schedlab.model.errors import InputError
 
 if TYPE_CHECKING:
+    from schedlab.cli.watch import Monitor
     from schedlab.model.run import Run
     from schedlab.slurm.decider import RealSlurm
 
@@ -195,6 +196,9 @@ def replay(
     from schedlab.model.units import parse_duration
     from schedlab.slurm.decider import RealSlurm
 
+    for option, given in (("--watch", watch), ("--pace", pace), ("--status-every", status_every)):
+        if given and phases is not None:
+            raise InputError("is for one run, not for an ensemble", where=option, hint="leave out one of the two")
     options: dict[str, Any] = {"set": edit, "accounts": accounts, "qos": qos, "phase": phase, "tick": tick, "cpu": cpu}
     options["evidence"] = parse_duration(evidence, where="--evidence")
     decider = RealSlurm(conf, **options)

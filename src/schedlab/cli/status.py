@@ -6,13 +6,13 @@ import math
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FrameType, TracebackType
 from typing import Any, Self
 
 from schedlab.cli.progress import date
 from schedlab.cli.units import duration
-from schedlab.engine.snapshot import Snapshot
+from schedlab.engine.snapshot import Facts, Snapshot
 
 SIGNAL: signal.Signals | None = getattr(signal, "SIGUSR1", None)  # there is none on Windows
 
@@ -29,6 +29,11 @@ def status_line(snapshot: Snapshot) -> str:
         *speeds(snapshot),
     ]
     return f"{facts.policy}: {', '.join(parts)}"
+
+
+def deciding_line(facts: Facts, now: float, done: int, words: Sequence[str]) -> str:
+    """In the middle of a pass, when nothing else is known."""
+    return f"{facts.policy}: {', '.join([date(facts.origin, now), f'{done:,} of {facts.jobs:,} jobs done', *words])}"
 
 
 def speeds(snapshot: Snapshot) -> list[str]:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from schedlab.cli.output import InterruptedError
-from schedlab.cli.progress import ReadingBar, SimulationBar, watched
+from schedlab.cli.progress import Deciding, ReadingBar, SimulationBar, watched
 from schedlab.cli.screen import Screen, can_watch
-from schedlab.cli.status import Status, final_line, reading_line, status_line
+from schedlab.cli.signals import insist
+from schedlab.cli.status import Status, deciding_line, final_line, reading_line, status_line
 from schedlab.engine.scenario import Scenario
 from schedlab.engine.simulate import Progress, Simulation
 from schedlab.engine.snapshot import Facts, Recorder, Snapshot
@@ -78,6 +79,7 @@ class Monitor:
                 scenario,
                 progress=look.progress if self._looks else look.answer,
                 watch=look.look if self._looks else None,
+                within=look.within,
             )
             look.view = simulation.core.view
             if self._pace is not None:
@@ -109,9 +111,12 @@ class Look:
         self._latest: Snapshot | None = None
         self._early = False
         self._shown = 0.0
+        self._deciding = Deciding()
 
     def progress(self, now: float, done: int) -> None:
         """How far it has come: every instant if there is a pace, else a few times a second."""
+        insist()
+        self._deciding.words(now)
         if self._pace is not None:
             self._early = self._pace.wait(now, self._meanwhile)
         self.recorder.done = done
@@ -131,6 +136,15 @@ class Look:
         self.progress(now, done)
         if self._status.due:
             self._show(self.recorder.take(self.view))
+
+    def within(self, now: float, done: int) -> None:
+        """In the middle of a slow pass: nothing can be looked at, but the clock goes on."""
+        insist()
+        if self._bar is not None:
+            self._bar(now, done)
+        words = self._deciding.words(now)
+        if self._status.due:
+            self._status.say(deciding_line(self.recorder.facts, now, done, words))
 
     def _meanwhile(self, now: float) -> None:
         if self._latest is not None and self._due:

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 
 from schedlab.model.errors import InputError
+from schedlab.model.stopping import undisturbed
 
 RUN_FILES = frozenset(
     {"run.json", *(f"{table}.parquet" for table in ("jobs", "timeline", "pieces", "nodes", "observed", "performance"))}
@@ -106,26 +107,32 @@ class OutputFolder:
         return self._sibling("partial")
 
     def __enter__(self) -> OutputFolder:
-        with explained(self.path):
-            _clean_up_after_the_dead(self._target)
-            check_target(self.path, self.force)
-            try:
-                self._make_parents()
-                self.partial.mkdir()
-            except BaseException:
-                self._remove_parents()
-                raise
-            self._lock = os.open(self.partial, os.O_RDONLY | os.O_DIRECTORY)
-            with suppress(OSError):  # not every file system can; the process number then has to do
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            with explained(self.path):
+                _clean_up_after_the_dead(self._target)
+                check_target(self.path, self.force)
+                with undisturbed():
+                    self._make_parents()
+                    self.partial.mkdir()
+                    self._lock = os.open(self.partial, os.O_RDONLY | os.O_DIRECTORY)
+                with suppress(OSError):  # not every file system can; the process number then has to do
+                    fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BaseException:
+            self._remove()
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        os.close(self._lock)
-        shutil.rmtree(self.partial, ignore_errors=True)
-        self._remove_parents()
+        self._remove()
+
+    def _remove(self) -> None:
+        with undisturbed():
+            if self._lock >= 0:
+                os.close(self._lock)
+                shutil.rmtree(self.partial, ignore_errors=True)
+            self._remove_parents()
 
     def commit(self) -> None:
         """Give the folder its name. With `force`, what was there is moved aside first and deleted afterwards."""
@@ -135,17 +142,18 @@ class OutputFolder:
             _flush(self.partial)
             check_target(self.path, self.force)  # somebody else may have been faster
             aside = self._sibling("old")
-            try:
-                if self._target.exists() and any(self._target.iterdir()):
-                    self._target.rename(aside)
-                self.partial.rename(self._target)
-            except BaseException:
-                if aside.exists() and not self._target.exists():
-                    aside.rename(self._target)
-                raise
-            self._made_parents.clear()
-            _flush(self._target.parent)
-            shutil.rmtree(aside, ignore_errors=True)
+            with undisturbed():
+                try:
+                    if self._target.exists() and any(self._target.iterdir()):
+                        self._target.rename(aside)
+                    self.partial.rename(self._target)
+                except BaseException:
+                    if aside.exists() and not self._target.exists():
+                        aside.rename(self._target)
+                    raise
+                self._made_parents.clear()
+                _flush(self._target.parent)
+                shutil.rmtree(aside, ignore_errors=True)
 
     def _sibling(self, role: str) -> Path:
         return self._target.with_name(f".{self._target.name}.{role}-{os.getpid()}")

@@ -43,10 +43,10 @@ def simulate(
     Or a `Scenario`, which is all of this in one. The options are its other fields: `estimate`, `overrun`, `passes`,
     `dependencies`, `requests`, `observers`, `repetition`, `validate`, `out`, `force`, `checkpoint`, `performance`,
     `reading`. With `out` the run streams into that folder and memory stays small; without, it is kept in memory.
-    `progress` is called a few times a second, and so is `watch`, with the view (to look at, not to decide). If a policy
-    or an observer in Python fails, the error says where, and what had been simulated until then is its `run` (and in
-    `out`), marked as incomplete. With a `checkpoint` the run can be interrupted at any time: the same call takes it up
-    again.
+    `progress` is called a few times a second, also in the middle of a slow pass; `watch`, with the view (to look at,
+    not to decide), only at the ends of instants. If a policy or an observer in Python fails, the error says where, and
+    what had been simulated until then is its `run` (and in `out`), marked as incomplete. With a `checkpoint` the run
+    can be interrupted at any time: the same call takes it up again.
     """
     scenario = Scenario.of(workload, cluster, policy, **options)
     return Simulation(scenario, progress=progress, watch=watch).run()
@@ -55,7 +55,14 @@ def simulate(
 class Simulation:
     """A scenario that is ready to run, in one go or step by step."""
 
-    def __init__(self, scenario: Scenario, *, progress: Progress | None = None, watch: Watch | None = None) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        *,
+        progress: Progress | None = None,
+        watch: Watch | None = None,
+        within: Progress | None = None,  # in the middle of a slow pass, when nothing may be looked at
+    ) -> None:
         scenario = scenario.loaded()
         workload, cluster = scenario.inputs
         checkpoint, choice = scenario.checkpoint, scenario.choice()
@@ -108,6 +115,7 @@ class Simulation:
             write=_to(self._writer, self._feed),
             progress=progress if watch is None and checkpoint is None else self._tick,
             watched=watch is not None,
+            within=within or progress,
         )
         if scenario.performance:
             self.core.measure()

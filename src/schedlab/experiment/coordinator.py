@@ -17,6 +17,7 @@ from schedlab.experiment.plan import PlannedRun, plan
 from schedlab.experiment.pool import LocalWorkers, Outcome, Workers
 from schedlab.experiment.study import Study
 from schedlab.model.errors import InputError, SchedlabError
+from schedlab.model.stopping import TerminatedError
 
 ATTEMPTS = 4  # of a run whose worker dies
 FIRST_PAUSE = 0.5  # seconds before it is tried again; doubled each time
@@ -41,7 +42,7 @@ def run_study(
     """Execute all runs of the study that have no result in `folder` yet. Failed ones are tried again.
 
     `watch` is told how many are planned, done and failed whenever that has changed. Ctrl-C lets what is running
-    finish (`stopping` is told how many runs that is); a second one gives it up.
+    finish (`stopping` is told how many runs that is); a second one, or SIGTERM, gives it up.
     """
     with opened(folder) as ledger:
         (folder / "study.toml").write_text(study.text)
@@ -124,8 +125,8 @@ class _Work:
         while self._waiting or self._later or self._team.busy:
             try:
                 self._step()
-            except KeyboardInterrupt:
-                if self._stopping:
+            except KeyboardInterrupt as request:
+                if self._stopping or isinstance(request, TerminatedError):
                     raise
                 self._stopping = True
                 if self._tell_stopping is not None:

@@ -26,6 +26,7 @@ from schedlab.experiment.parsl_config import read_configuration
 from schedlab.experiment.plan import PlannedRun
 from schedlab.experiment.pool import Outcome
 from schedlab.model.errors import InputError
+from schedlab.model.stopping import undisturbed
 from schedlab.model.version import VERSION
 
 if TYPE_CHECKING:
@@ -181,9 +182,10 @@ def _end(executor: ParslExecutor) -> None:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Ctrl-C has to wait: half started or half stopped, Parsl would leave processes behind."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    """Ctrl-C and SIGTERM have to wait: half started or half stopped, Parsl would leave processes behind."""
+    with undisturbed():
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # for what it starts meanwhile
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)

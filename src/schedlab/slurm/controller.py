@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 
+from schedlab.model.stopping import undisturbed
 from schedlab.slurm.clock import Clock, ClockLost, environment
 from schedlab.slurm.errors import SlurmError
 from schedlab.slurm.install.programs import Programs
@@ -61,12 +62,17 @@ class Controller:
         self.clock = Clock(place.folder / "clock")
         self._output = self.logs[1].open("wb")
         self._disturbed = True  # whether something may have come to it since it was idle
-        self._process = self._started()
+        with undisturbed():
+            self._process = self._started()
         try:
             self.clock.wait_for(self._process)
             self._come_up()
         except ClockLost:
             raise self._died() from None
+        except BaseException:
+            self._process.kill()
+            self._process.wait()
+            raise
 
     def _started(self) -> subprocess.Popen[bytes]:
         outline, place = self._outline, self._place
@@ -246,12 +252,13 @@ class Controller:
 
     def stop(self) -> None:
         """Stop it, and remove all that it had."""
-        self._process.kill()  # nothing of it is needed any more, and its clock stands still
-        self._process.wait()
-        self.clock.close()
-        self._link.close()
-        self._output.close()
-        self._place.close()
+        with undisturbed():
+            self._process.kill()  # nothing of it is needed any more, and its clock stands still
+            self._process.wait()
+            self.clock.close()
+            self._link.close()
+            self._output.close()
+            self._place.close()
 
     def _died(self) -> SlurmError:
         code = self._process.wait()
