@@ -21,7 +21,6 @@ from schedlab.cli.options import (
 from schedlab.model.errors import InputError
 
 if TYPE_CHECKING:
-    from schedlab.cli.watch import Monitor
     from schedlab.model.run import Run
     from schedlab.slurm.decider import RealSlurm
 
