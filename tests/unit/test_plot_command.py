@@ -56,7 +56,7 @@ def test_figures(options: list[str], results: Path, tmp_path: Path) -> None:
         (["-k", "comparison", "--from", "1d", "-o", "figure.png"], "--from, --to means nothing"),
         (
             ["-k", "box", "--metric", "length", "-o", "figure.png"],
-            "metrics of jobs: wait, turnaround, slowdown, bounded_slowdown",
+            "jobs: wait, turnaround, slowdown, bounded_slowdown",
         ),
         (["-k", "gantt", "--from", "1d", "-o", "figure.png"], "nothing happened between .*\n.*2m 40s"),
         (["-k", "gantt", "--from", "50s", "--to", "40s", "-o", "figure.png"], "--to is not after --from"),

@@ -83,12 +83,8 @@ class _Reader:
             if not _is_whole(count) or count > MOST_NODES:
                 self._wrong(f"resources.{name} is {json.dumps(count)}, expected a number of nodes")
             elif count:
-                resources = self._resources(name, described[name])
-                groups.append(
-                    NodeGroup(
-                        name, count, resources | {"cores": resources.get("cores", 0) // cores_each}, prefix, first
-                    )
-                )
+                resources = self._resources(name, described[name], cores_each)
+                groups.append(NodeGroup(name, count, resources, prefix, first))
                 first += count
         if not groups and not self.errors:
             self._wrong("the configuration has no nodes", f"it looks like {_FORM}")
@@ -103,7 +99,7 @@ class _Reader:
         self._wrong(f"there is no table '{key}'", f"it looks like {_FORM}")
         return {}
 
-    def _resources(self, group: str, amounts: Any) -> dict[str, int]:
+    def _resources(self, group: str, amounts: Any, cores_each: int) -> dict[str, int]:
         if not isinstance(amounts, dict):
             self._wrong(f'groups.{group} is {json.dumps(amounts)[:60]}, expected a table such as {{"core": 4}}')
             return {}
@@ -115,7 +111,7 @@ class _Reader:
                 )
                 continue
             found[NAMES.get(str(name), str(name))] = amount * 1024 if name == "mem" else amount
-        return found
+        return found | {"cores": found["cores"] // cores_each}
 
     def _cores_of_processor(self, data: dict[str, Any]) -> int:
         """What `equivalence` says: how many cores of a node a processor of the log takes."""
