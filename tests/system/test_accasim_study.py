@@ -19,8 +19,10 @@ LOG = "HPC2N-2002-2.2-cln.swf.gz"
 
 @pytest.mark.slow
 def test_the_study_gives_the_ranking_of_the_paper_and_the_numbers_of_its_page(tmp_path: Path, traces: Path) -> None:
-    for name in ("accasim_study.toml", "seth.json"):
-        shutil.copy(ROOT / "examples" / name, tmp_path)
+    shutil.copy(ROOT / "examples" / "seth.json", tmp_path)
+    text = (ROOT / "examples" / "accasim_study.toml").read_text()
+    # Without tables: the judge of every run that a test leaves behind would need longer than the study.
+    (tmp_path / "accasim_study.toml").write_text(f'keep = "summary"\n{text}')
     (tmp_path / LOG).symlink_to(traces / LOG)
     command = [Path(sys.executable).with_name("schedlab"), "experiment", "run", "accasim_study.toml", "--quiet"]
     subprocess.run(command, cwd=tmp_path, check=True, timeout=600)
