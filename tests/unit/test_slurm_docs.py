@@ -38,3 +38,18 @@ def test_what_others_report_of_the_micro_cluster() -> None:
 def test_the_week_is_that_of_a_machine_of_8000_cores(traces: Path) -> None:
     cluster = sl.read_cluster(traces / "slurm" / "ubccr-ubhpc-slurm.conf")
     assert f"({len(cluster.node_names())} nodes, {cluster.cores:,} cores)" in PAGE
+
+
+def test_both_experiments_of_the_paper_are_there_with_what_it_found() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "slurm-fairshare.md").read_text()
+    assert "users 4 *and* 5 gained" in page
+    assert "user 4 waits 18 % less" in page
+    for name in ("slurm_fairshare.toml", "slurm_given_jobs.toml"):
+        assert f"schedlab experiment run examples/{name}" in page
+        assert (Path(__file__).parents[2] / "examples" / name).is_file()
+    # Differences are those of the means beside them, as printed, to the last digit.
+    rows = re.findall(r"\| ([\d.]+) min \| ([\d.]+) min \| \**([+−])([\d.]+) min", page)
+    assert len(rows) == 11
+    for before, after, sign, difference in rows:
+        change = float(difference) * (1 if sign == "+" else -1)
+        assert abs(float(after) - float(before) - change) < 0.15
