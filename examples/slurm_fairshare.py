@@ -1,7 +1,9 @@
-"""What examples/slurm_fairshare.toml says of each user: the mean wait before and after, run by run in the same phase.
+"""What the studies of docs/slurm-fairshare.md say of each user: the mean wait before and after, phase by phase.
 
 schedlab experiment run examples/slurm_fairshare.toml --out fairshare
 python examples/slurm_fairshare.py fairshare
+
+Where jobs have another owner after than before (examples/slurm_given_jobs.toml), it also compares the same jobs.
 """
 
 import sys
@@ -9,31 +11,53 @@ import sys
 import numpy as np
 
 from schedlab.analysis.bootstrap import bootstrap_difference
-from schedlab.analysis.fairness import users_table
 from schedlab.experiment.results import Results
+from schedlab.model.run import Run
+from schedlab.plot.measures import owner_name
 
-
-def waits(results: Results) -> list[dict[str, np.ndarray]]:
-    """Of each policy, before and after: user -> mean wait in minutes in each repetition."""
-    found: dict[str, dict[str, dict[int, float]]] = {}
-    for result in results.results:
-        of_users = found.setdefault(result["point"]["policy"], {})
-        for row in users_table(results.run(result["identity"])).iter_rows(named=True):
-            of_users.setdefault(row["user"], {})[result["repetition"]] = row["wait.mean"] / 60
-    common = set.intersection(*(set(runs) for of_users in found.values() for runs in of_users.values()))
-    return [
-        {user: np.array([runs[repetition] for repetition in sorted(common)]) for user, runs in sorted(of_users.items())}
-        for of_users in found.values()
-    ]
+Owners = list[str]  # of the jobs, in the order of the log
 
 
 def main(folder: str) -> None:
-    before, after = waits(Results(folder))
+    before, after = groups_of(Results(folder))
+    old, new = owners_of(before[0]), owners_of(after[0])
     print("mean waits in minutes, and their difference with a bootstrap interval of 95 %")
-    for user, old in before.items():
-        new = after[user]
+    tell(before, after, old, new)
+    if old != new:
+        same = [first if first == then else f"{first}'s given to {then}" for first, then in zip(old, new, strict=True)]
+        print("the same jobs before and after")
+        tell(before, after, same, same)
+
+
+def groups_of(results: Results) -> list[list[Run]]:
+    """The runs of each group, in the order of those repetitions that all groups have."""
+    found: dict[str, dict[int, Run]] = {}
+    for result in results.results:
+        runs = found.setdefault(results.group_of(result["point"]), {})
+        runs[result["repetition"]] = results.run(result["identity"])
+    common = sorted(set.intersection(*map(set, found.values())))
+    return [[runs[repetition] for repetition in common] for runs in found.values()]
+
+
+def owners_of(run: Run) -> Owners:
+    return [owner_name(run, "user", number) for number in run.jobs["user"].to_list()]
+
+
+def waits(runs: list[Run], owners: Owners) -> dict[str, np.ndarray]:
+    """Owner -> mean wait in minutes in each run."""
+    names, place = np.unique(owners, return_inverse=True)
+    jobs = np.bincount(place)
+    means = [np.bincount(place, (run.jobs["start"] - run.jobs["submit"]).to_numpy()) / jobs / 60 for run in runs]
+    return {str(name): np.array([mean[at] for mean in means]) for at, name in enumerate(names)}
+
+
+def tell(before: list[Run], after: list[Run], old_owners: Owners, new_owners: Owners) -> None:
+    waits_after = waits(after, new_owners)
+    for user, old in waits(before, old_owners).items():
+        new = waits_after[user]
+        counts = dict.fromkeys([old_owners.count(user), new_owners.count(user)])
         change = bootstrap_difference(new, old)
-        line = f"{user}: {old.mean():6.1f} -> {new.mean():6.1f}"
+        line = f"{user} ({', then '.join(map(str, counts))} jobs): {old.mean():6.1f} -> {new.mean():6.1f}"
         if change is None:
             print(f"{line}, one pair of runs: nothing is known about the spread")
             continue

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import schedlab as sl
 from schedlab.cluster.accasim import looks_like, read_accasim, write_accasim
 from schedlab.model.cluster import Cluster, NodeGroup, Partition
 from schedlab.model.errors import InputError, InputErrors
@@ -30,12 +31,43 @@ def test_one_group(tmp_path):
     cluster = read_accasim(config(tmp_path / "seth.config", SETH))
     (group,) = cluster.groups
     assert cluster.name == "Seth - HPC2N"
-    assert (group.name, group.count, group.resources) == ("g0", 120, {"cores": 4, "memory": 2**30})
+    # A processor of the log takes 2 of the 4 cores of a node.
+    assert (group.name, group.count, group.resources) == ("g0", 120, {"cores": 2, "memory": 2**30})
     assert cluster.node_names()[0] == "node_1"
     assert cluster.notes == (
-        "a processor of the log stands for 2 cores: not applied, jobs ask for what their log says",
+        "a processor of the log takes 2 cores: nodes are counted in processors, 2 each",
         "start_time 1027839845: not applied, the log says when jobs are submitted",
     )
+
+
+def test_seth_is_as_busy_as_a_machine_of_240_processors(tmp_path, traces):
+    """Every processor takes two of AccaSim's 480 cores; before, it took one, and utilisation was 29.6 %."""
+    jobs = sl.read_workload(traces / "HPC2N-2002-2.2-cln.swf.gz")
+    run = sl.simulate(jobs, read_accasim(config(tmp_path / "seth.json", SETH)), "easy")
+    assert run.cluster.cores == 240
+    assert round(100 * run.summary["utilisation"], 1) == 59.2
+
+
+@pytest.mark.parametrize(
+    ("processor", "cores", "notes"),
+    [
+        ({}, 5, ()),
+        ({"core": 1}, 5, ()),
+        ({"core": 2}, 2, ("a processor of the log takes 2 cores: nodes are counted in processors, 2 each",)),
+        ({"core": 1, "gpu": 1}, 5, ("a processor of the log takes gpus=1 too: not applied",)),
+    ],
+)
+def test_what_a_processor_takes(tmp_path, processor, cores, notes):
+    data = {"equivalence": {"processor": processor}, "groups": {"a": {"core": 5}}, "resources": {"a": 3}}
+    cluster = read_accasim(config(tmp_path / "x.json", data))
+    assert (cluster.groups[0].resources, cluster.notes) == ({"cores": cores}, notes)
+
+
+@pytest.mark.parametrize("processor", [{"core": 0}, {"core": -2}, {"core": 1.5}, {"core": "2"}, 2, None, [2]])
+def test_a_processor_takes_whole_cores(tmp_path, processor):
+    data = {"equivalence": {"processor": processor}, "groups": {"a": {"core": 4}}, "resources": {"a": 1}}
+    with pytest.raises(InputErrors, match="expected the cores that a processor takes"):
+        read_accasim(config(tmp_path / "x.json", data))
 
 
 def test_groups_in_the_order_of_the_nodes(tmp_path):

@@ -26,6 +26,7 @@ def test_by_size(run: Run) -> None:
     assert table["jobs"].to_list() == [4]
     assert table["wait.mean"].to_list() == [40]
     assert table["bounded_slowdown.mean"].to_list() == [pytest.approx(3.075)]
+    assert table["slowdown.mean"].to_list() == [pytest.approx(4.95)]  # 1, 1, 2.8, 15
     assert table["core_hours"].to_list() == [pytest.approx(610 / 3600)]
 
 

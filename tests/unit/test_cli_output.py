@@ -52,7 +52,7 @@ def comparison(*policies: str) -> Comparison:
     return Comparison(tuple(rows))
 
 
-@pytest.mark.parametrize(("width", "columns"), [(200, 14), (90, 9), (40, 5)])
+@pytest.mark.parametrize(("width", "columns"), [(200, 15), (90, 9), (40, 5)])
 def test_a_narrow_terminal_gets_fewer_columns(monkeypatch: pytest.MonkeyPatch, width: int, columns: int) -> None:
     monkeypatch.setattr(table, "console", lambda: Console(width=width))
     found = comparison_table(comparison("easy", "fcfs"))

@@ -50,6 +50,18 @@ def test_the_best_is_marked() -> None:
     assert table.differences == ()
 
 
+def test_both_slowdowns_are_there_under_their_names() -> None:
+    """Job 4 waits 70 s and runs 5 s: a slowdown of 15, and of 7.5 if it counts as 10 s long."""
+    table = compare([make("slow", 50), make("quick")])
+    assert table.values(METRICS["slowdown.mean"])[1] == pytest.approx((1 + 1 + 2.8 + 15) / 4)
+    assert table.values(METRICS["bounded_slowdown.mean"])[1] == pytest.approx((1 + 1 + 2.8 + 7.5) / 4)
+    assert [METRICS[f"{name}.mean"].label for name in ("slowdown", "bounded_slowdown")] == [
+        "mean slowdown",
+        "mean bounded slowdown",
+    ]
+    assert table.best(METRICS["slowdown.mean"]) == {1}
+
+
 @pytest.mark.parametrize(
     ("values", "better", "expected"),
     [

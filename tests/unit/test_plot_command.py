@@ -35,7 +35,8 @@ def call(*arguments: object) -> None:
     "options",
     [
         ["--kind", "gantt", "--colour", "user", "--from", "10s", "--to", "2m"],
-        ["--kind", "ecdf", "--metric", "slowdown", "--width", "column", "--label", "A", "--label", "B"],
+        ["--kind", "violin", "--metric", "slowdown"],
+        ["--kind", "ecdf", "--metric", "bounded_slowdown", "--width", "column", "--label", "A", "--label", "B"],
         ["--kind", "classes", "--statistic", "median"],
         ["--kind", "queue", "--from", "2026-03-02T00:01", "--title", "Queue"],
         [],
@@ -53,7 +54,10 @@ def test_figures(options: list[str], results: Path, tmp_path: Path) -> None:
         (["-k", "gant", "-o", "figure.png"], "did you mean 'gantt'"),
         (["-k", "box", "--colour", "user", "-o", "figure.png"], r"--colour means nothing for --kind box\n.*gantt"),
         (["-k", "comparison", "--from", "1d", "-o", "figure.png"], "--from, --to means nothing"),
-        (["-k", "box", "--metric", "length", "-o", "figure.png"], "metrics of jobs: wait, turnaround, slowdown"),
+        (
+            ["-k", "box", "--metric", "length", "-o", "figure.png"],
+            "jobs: wait, turnaround, slowdown, bounded_slowdown",
+        ),
         (["-k", "gantt", "--from", "1d", "-o", "figure.png"], "nothing happened between .*\n.*2m 40s"),
         (["-k", "gantt", "--from", "50s", "--to", "40s", "-o", "figure.png"], "--to is not after --from"),
         (["-k", "gantt", "--from", "2026-13-01", "-o", "figure.png"], "--from: '2026-13-01' is not a time"),

@@ -145,11 +145,13 @@ def test_names_of_users_and_the_others() -> None:
 
 
 def test_colours_by_number() -> None:
-    found = colouring(five_jobs(), "slowdown")
-    assert found.scale.get_clim() == (1, 1000)
-    np.testing.assert_allclose(found.colours[0], found.scale.to_rgba(1.0))
-    np.testing.assert_allclose(found.colours[3], found.scale.to_rgba(7.5))
-    assert found.colours[4][3] == 0  # it never ran: nothing to see
+    for by, of_job_4 in (("slowdown", 15.0), ("bounded_slowdown", 7.5)):
+        found = colouring(five_jobs(), by)
+        assert found.scale.get_clim() == (1, 1000)
+        np.testing.assert_allclose(found.colours[0], found.scale.to_rgba(1.0))
+        np.testing.assert_allclose(found.colours[3], found.scale.to_rgba(of_job_4))
+        assert found.colours[4][3] == 0  # it never ran: nothing to see
+        assert found.scale_label == f"{by.replace('_', ' ')} (up to 1,000)"
     with pytest.raises(InputError, match="did you mean 'user'"):
         colouring(five_jobs(), "users")
 

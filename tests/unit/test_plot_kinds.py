@@ -26,6 +26,7 @@ from schedlab.plot.heatmap import plot_heatmap, short
 from schedlab.plot.measures import measured
 from schedlab.plot.over_time import plot_queue, plot_utilisation
 from schedlab.plot.performance import plot_performance
+from schedlab.plot.users import user_means
 
 # 160 seconds make three steps of a minute: 0 to 60, 60 to 120, 120 to 160.
 BUSY = [220 / 240 * 100, 230 / 240 * 100, 100]
@@ -83,7 +84,8 @@ def test_metrics_of_jobs() -> None:
     run = five_jobs()
     np.testing.assert_allclose(measured(run, "wait"), [0, 70, 0, 90])
     np.testing.assert_allclose(measured(run, "turnaround"), [100, 75, 100, 140])
-    np.testing.assert_allclose(measured(run, "slowdown"), [1, 7.5, 1, 2.8])  # job 4 ran 5 s and counts as 10 s
+    np.testing.assert_allclose(measured(run, "slowdown"), [1, 15, 1, 2.8])
+    np.testing.assert_allclose(measured(run, "bounded_slowdown"), [1, 7.5, 1, 2.8])  # job 4 ran 5 s: counts as 10 s
     np.testing.assert_allclose(measured(run, "wait", (10, 30)), [0, 90])
     with pytest.raises(InputError, match="did you mean 'wait'"):
         measured(run, "waits")
@@ -103,7 +105,7 @@ def test_boxes() -> None:
 
 
 def test_violins() -> None:
-    axes = plot_violin([five_jobs("easy")], metric="slowdown")
+    axes = plot_violin([five_jobs("easy")], metric="bounded_slowdown")
     body = axes.collections[0].get_paths()[0].vertices
     assert body[:, 0].min() == pytest.approx(1, rel=0.01)
     assert body[:, 0].max() == pytest.approx(7.5, rel=0.01)
@@ -113,9 +115,27 @@ def test_violins() -> None:
 
 
 def test_shares() -> None:
-    values, shares = line(plot_ecdf([five_jobs("easy")], metric="slowdown"))
-    np.testing.assert_allclose(values, [1, 1, 1, 2.8, 7.5])
-    np.testing.assert_allclose(shares, [0, 25, 50, 75, 100])
+    for metric, largest, name in (("slowdown", 15, "slowdown"), ("bounded_slowdown", 7.5, "bounded slowdown")):
+        axes = plot_ecdf([five_jobs("easy")], metric=metric)
+        values, shares = line(axes)
+        np.testing.assert_allclose(values, [1, 1, 1, 2.8, largest])
+        np.testing.assert_allclose(shares, [0, 25, 50, 75, 100])
+        assert axes.get_xlabel() == f"{name} (at most)"
+
+
+def test_a_job_of_length_zero_has_no_slowdown() -> None:
+    """It is in no figure of slowdowns, and in all of the others."""
+    rows = [(1, 0, 0.0, 100.0), (3, 1, 100.0, 100.0), (5, 2, 100.0, 150.0)]  # job, sequence, start, end
+    with MemoryWriter(TWO_NODES) as writer:
+        writer.write_jobs(job_batch([(j, n, 0.0, a, b, "completed", 4, False, {0: 2, 1: 2}) for j, n, a, b in rows]))
+        writer.write_timeline(time_batch())
+        run = writer.finish(config())
+    np.testing.assert_allclose(measured(run, "wait"), [0, 100, 100])
+    np.testing.assert_allclose(measured(run, "slowdown"), [1, 3])
+    np.testing.assert_allclose(measured(run, "bounded_slowdown"), [1, 10, 3])
+    for kind in ("box", "violin", "ecdf", "classes", "users"):
+        figure_drawn(draw(kind, [run], metric="slowdown"))
+    assert user_means([run], ["A"], "slowdown")[0] == {"user 1": {"A": [2]}}
 
 
 def test_many_points_are_thinned_evenly() -> None:
@@ -173,7 +193,7 @@ def test_classes() -> None:
         assert panel.get_ylim() == (2, 0)  # short jobs on top
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["1 min", "10 min"]
     assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["4"]
-    median = plot_classes([five_jobs()], metric="slowdown", statistic="median")
+    median = plot_classes([five_jobs()], metric="bounded_slowdown", statistic="median")
     np.testing.assert_allclose(np.asarray(median.axes[0].collections[0].get_array()).ravel(), [(2.8 + 7.5) / 2, 1])
     with pytest.raises(InputError, match="mean or median"):
         plot_classes([five_jobs()], statistic="mode")  # type: ignore[arg-type]

@@ -38,7 +38,7 @@ def by_class(
     trim: Selection | None = None,
     labels: Mapping[str, Sequence[str]] | None = None,
 ) -> pl.DataFrame:
-    """One row per class that has jobs which started: their number, core-hours, waits (s) and bounded slowdowns.
+    """One row per class that has jobs which started: their number, core-hours, waits (s) and slowdowns.
 
     Sizes and runtimes in increasing order; users, groups, queues and partitions (unknown is null) by core-hours, most
     first, under the names that `labels` has for them.
@@ -63,12 +63,14 @@ def by_class(
             "class": _classes(by, cores, runtime) if by in ("size", "runtime") else column(by),
             "core_hours": cores * runtime / 3600,
             "wait": start - eligible,
+            # A job of length 0 has no slowdown (the bounded one it has).
+            "slowdown": np.divide(turnaround, runtime, out=np.full(len(runtime), np.nan), where=runtime > 0),
             "bounded_slowdown": np.maximum(turnaround / np.maximum(runtime, tau), 1.0),
         }
-    )
+    ).with_columns(pl.col("slowdown").fill_nan(None))
     measured = [
         expression.alias(f"{name}.{suffix}")
-        for name in ("wait", "bounded_slowdown")
+        for name in ("wait", "slowdown", "bounded_slowdown")
         for suffix, expression in {
             "mean": pl.col(name).mean(),
             "median": pl.col(name).median(),

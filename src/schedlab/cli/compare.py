@@ -81,7 +81,7 @@ def compare(
     tau: Tau = None,
     as_json: Json = False,
 ) -> None:
-    """Compare finished runs: waits, slowdowns, utilisation, makespan; the best of each is marked.
+    """Compare finished runs: waits, slowdowns (plain and bounded), utilisation, makespan; the best of each is marked.
 
     [b]schedlab compare results/*[/b]
 

@@ -40,13 +40,14 @@ def plot(
         typer.Option("--out", "-o", metavar="FILE", help="The figure: a name that ends in .pdf, .svg or .png."),
     ] = None,
     metric: Annotated[
-        str | None, typer.Option(metavar="wait|slowdown|turnaround", help="What is shown of each job.")
+        str | None, typer.Option(metavar="wait|turnaround|slowdown|bounded_slowdown", help="What is shown of each job.")
     ] = None,
     statistic: Annotated[str | None, typer.Option(metavar="mean|median", help="Of the jobs of a class.")] = None,
     colour: Annotated[
         str | None,
         typer.Option(
-            metavar="job|user|group|queue|partition|slowdown|size", help="What the colours of a Gantt chart mean."
+            metavar="job|user|group|queue|partition|slowdown|bounded_slowdown|size",
+            help="What the colours of a Gantt chart mean.",
         ),
     ] = None,
     begin: Annotated[
@@ -76,7 +77,7 @@ def plot(
 ) -> None:
     """Draw finished runs for papers and reports.
 
-    [b]schedlab plot results/* --kind ecdf --metric slowdown -o slowdowns.pdf[/b]
+    [b]schedlab plot results/* --kind ecdf --metric bounded_slowdown -o slowdowns.pdf[/b]
 
     [b]schedlab plot results/easy --kind gantt --colour user --from 2d --to 3d -o gantt.pdf[/b]
     """

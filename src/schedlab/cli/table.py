@@ -23,7 +23,14 @@ if TYPE_CHECKING:
 # The most telling first: a narrow terminal shows fewer.
 IMPORTANT = (
     *("wait.mean", "bounded_slowdown.mean", "utilisation", "wait.p95", "wait.median", "makespan", "backfilled_share"),
-    *("wait.max", "bounded_slowdown.p95", "queue_length.mean", "utilisation_queued", "bounded_slowdown.median"),
+    *(
+        "slowdown.mean",
+        "wait.max",
+        "bounded_slowdown.p95",
+        "queue_length.mean",
+        "utilisation_queued",
+        "bounded_slowdown.median",
+    ),
 )
 FEWEST = 3
 

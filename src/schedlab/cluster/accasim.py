@@ -21,7 +21,11 @@ _FORM = '{"groups": {"g0": {"core": 4, "mem": 1048576}}, "resources": {"g0": 120
 
 
 def read_accasim(path: Path) -> Cluster:
-    """Nodes in the order of `resources`, called node_1, node_2, … throughout, as AccaSim calls them."""
+    """Nodes in the order of `resources`, called node_1, node_2, … throughout, as AccaSim calls them.
+
+    Cores are counted in processors of the log: with `"equivalence": {"processor": {"core": 2}}` every processor of a
+    job takes two cores of one node, so a node of four cores has room for two processors.
+    """
     data = _load(path)
     reader = _Reader(path)
     cluster = reader.cluster(data)
@@ -68,6 +72,7 @@ class _Reader:
         if not isinstance(prefix, str) or not prefix or prefix[-1].isdigit():
             self._wrong(f"node_prefix is {json.dumps(prefix)}, expected a text that does not end in a digit")
             prefix = PREFIX
+        cores_each = self._cores_of_processor(data)
         groups: list[NodeGroup] = []
         first = 1
         for name, count in counts.items():
@@ -78,12 +83,13 @@ class _Reader:
             if not _is_whole(count) or count > MOST_NODES:
                 self._wrong(f"resources.{name} is {json.dumps(count)}, expected a number of nodes")
             elif count:
-                groups.append(NodeGroup(name, count, self._resources(name, described[name]), prefix, first))
+                resources = self._resources(name, described[name], cores_each)
+                groups.append(NodeGroup(name, count, resources, prefix, first))
                 first += count
         if not groups and not self.errors:
             self._wrong("the configuration has no nodes", f"it looks like {_FORM}")
         name = data.get("system_name", self.path.name.partition(".")[0])
-        notes = _notes(data, [name for name in described if name not in counts])
+        notes = _notes(data, groups, [name for name in described if name not in counts])
         return Cluster(tuple(groups), name=str(name), notes=notes)
 
     def _table(self, data: dict[str, Any], key: str) -> dict[str, Any]:
@@ -93,7 +99,7 @@ class _Reader:
         self._wrong(f"there is no table '{key}'", f"it looks like {_FORM}")
         return {}
 
-    def _resources(self, group: str, amounts: Any) -> dict[str, int]:
+    def _resources(self, group: str, amounts: Any, cores_each: int) -> dict[str, int]:
         if not isinstance(amounts, dict):
             self._wrong(f'groups.{group} is {json.dumps(amounts)[:60]}, expected a table such as {{"core": 4}}')
             return {}
@@ -105,7 +111,19 @@ class _Reader:
                 )
                 continue
             found[NAMES.get(str(name), str(name))] = amount * 1024 if name == "mem" else amount
-        return found
+        return found | {"cores": found["cores"] // cores_each}
+
+    def _cores_of_processor(self, data: dict[str, Any]) -> int:
+        """What `equivalence` says: how many cores of a node a processor of the log takes."""
+        processor = _processor(data)
+        cores = processor.get("core", 1) if isinstance(processor, dict) else None
+        if _is_whole(cores) and cores:
+            return int(cores)
+        self._wrong(
+            f"equivalence.processor is {json.dumps(processor)[:60]}, expected the cores that a processor takes",
+            'write "equivalence": {"processor": {"core": 1}}',
+        )
+        return 1
 
     def _wrong(self, message: str, hint: str = "") -> None:
         self.errors.append(InputError(message, where=str(self.path), hint=hint))
@@ -129,13 +147,23 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _notes(data: dict[str, Any], unused: list[str]) -> tuple[str, ...]:
+def _processor(data: dict[str, Any]) -> Any:
+    """What a processor of the log stands for, as the file has it; nothing is a processor of one core."""
+    equivalence = data.get("equivalence", {})
+    return equivalence.get("processor", {}) if isinstance(equivalence, dict) else equivalence
+
+
+def _notes(data: dict[str, Any], groups: list[NodeGroup], unused: list[str]) -> tuple[str, ...]:
     notes = []
-    processor = data.get("equivalence", {})
-    processor = processor.get("processor", {}) if isinstance(processor, dict) else {}
-    if isinstance(processor, dict) and processor not in ({}, {"core": 1}):
-        asked = ", ".join(f"{amount} {NAMES.get(name, name)}" for name, amount in processor.items())
-        notes.append(f"a processor of the log stands for {asked}: not applied, jobs ask for what their log says")
+    processor = _processor(data)
+    processor = processor if isinstance(processor, dict) else {}
+    each = processor.get("core", 1)
+    if each != 1:
+        sizes = ", ".join(dict.fromkeys(str(group.resources["cores"]) for group in groups))
+        notes.append(f"a processor of the log takes {each} cores: nodes are counted in processors, {sizes} each")
+    for name, amount in processor.items():
+        if name != "core" and amount:
+            notes.append(f"a processor of the log takes {NAMES.get(name, name)}={amount} too: not applied")
     if "start_time" in data:
         notes.append(f"start_time {data['start_time']}: not applied, the log says when jobs are submitted")
     if unused:

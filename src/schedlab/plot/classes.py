@@ -12,7 +12,7 @@ from schedlab.analysis.classes import RUNTIMES, SIZES
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 from schedlab.plot.heatmap import draw_cells, name_cells, short
-from schedlab.plot.measures import chosen_jobs, labels_of, measure_of, measured
+from schedlab.plot.measures import labels_of, measure_of, measured_jobs
 from schedlab.plot.style import INCHES, Width, colour_bar, figure_headline, panels, save, shades
 from schedlab.plot.times import LINEAR_UP_TO, Floats, Span, brief, duration_ticks, spoken
 
@@ -70,11 +70,10 @@ def plot_classes(
 
 def _grid(run: Run, metric: str, statistic: str, span: Span | None) -> Floats:
     """Rows are classes of run time, columns classes of size."""
-    chosen = chosen_jobs(run, span)
+    chosen, values = measured_jobs(run, metric, span)
     start, end, cores = (run.tables.column(name)[chosen] for name in ("start", "end", "cores"))
     row = np.searchsorted(RUNTIMES, end - start, side="right")
     column = np.searchsorted(SIZES, cores, side="left")
-    values = measured(run, metric, span)
     grid = np.full((len(RUNTIMES) + 1, len(SIZES) + 1), np.nan)
     middle: Any = np.mean if statistic == "mean" else np.median
     place = row * grid.shape[1] + column

@@ -46,8 +46,8 @@ def plot_gantt(
 ) -> Axes:
     """Each job as rectangles of cores and time, by node; on a pool, cores are dealt out as jobs start.
 
-    `colour` is by job, user, group, queue, partition, slowdown or size. Beyond a few thousand rectangles the chart is
-    an image, in which each point shows who had the core in the middle of that point's time.
+    `colour` is by job, user, group, queue, partition, slowdown, bounded_slowdown or size. Beyond a few thousand
+    rectangles the chart is an image, in which each point shows who had the core in the middle of that point's time.
     """
     machine, shown, colours = Machine(run.cluster), span or span_of([run]), colouring(run, colour)
     bars, closed = job_bars(run, machine, shown), closed_bars(run, machine, shown)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.analysis.job_values import job_values
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 from schedlab.model.suggest import did_you_mean
@@ -15,7 +16,11 @@ from schedlab.plot.measures import owner_name
 from schedlab.plot.style import COLOURS, LIGHT, shades
 
 OWNERS = ("user", "group", "queue", "partition")
-NUMBERS = {"slowdown": "bounded slowdown (up to 1,000)", "size": "size (cores)"}
+NUMBERS = {
+    "slowdown": "slowdown (up to 1,000)",
+    "bounded_slowdown": "bounded slowdown (up to 1,000)",
+    "size": "size (cores)",
+}
 COLOURINGS = ("job", *OWNERS, *NUMBERS)
 
 # Neighbours in the queue get different ones; none is dark, so that a number can be read on it.
@@ -73,9 +78,8 @@ def _by_number(run: Run, by: str) -> Colouring:
     if by == "size":
         values, largest = np.maximum(jobs["cores"].to_numpy(), 1.0), max(float(run.cluster.cores), 10.0)
     else:
-        start, end = jobs["start"].to_numpy(), jobs["end"].to_numpy()
-        bounded = (end - jobs["eligible"].to_numpy()) / np.maximum(end - start, run.summary["tau"])
-        values, largest = np.maximum(bounded, 1.0), _LARGEST_SLOWDOWN
+        of_job = job_values(run.tables, by, tau=run.summary["tau"])
+        values, largest = of_job[np.argsort(run.tables.column("sequence"))], _LARGEST_SLOWDOWN
     scale = ScalarMappable(LogNorm(1.0, largest), shades())
     return Colouring(np.asarray(scale.to_rgba(values)), scale=scale, scale_label=NUMBERS[by])
 

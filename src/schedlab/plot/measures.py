@@ -1,4 +1,4 @@
-"""What figures show of each job: its wait, turnaround or bounded slowdown."""
+"""What figures show of each job: its wait, turnaround, slowdown or bounded slowdown (docs/semantics.md, "Metrics")."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.analysis.compare import compare
+from schedlab.analysis.job_values import job_values
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 from schedlab.model.suggest import did_you_mean
@@ -17,7 +18,7 @@ from schedlab.plot.times import Floats, Span
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A number that every job has which started."""
+    """A number of each job that started; a job of length 0 has no slowdown."""
 
     label: str
     duration: bool  # in seconds; otherwise a ratio of at least 1
@@ -26,7 +27,8 @@ class Measure:
 MEASURES = {
     "wait": Measure("wait", duration=True),
     "turnaround": Measure("turnaround time", duration=True),
-    "slowdown": Measure("bounded slowdown", duration=False),
+    "slowdown": Measure("slowdown", duration=False),
+    "bounded_slowdown": Measure("bounded slowdown", duration=False),
 }
 
 
@@ -37,26 +39,20 @@ def measure_of(metric: str) -> Measure:
     return MEASURES[metric]
 
 
-def chosen_jobs(run: Run, span: Span | None = None) -> NDArray[np.bool_]:
-    """Which jobs, in the order in which they left, started and were submitted in the span."""
-    started = np.asarray(~np.isnan(run.tables.column("start")))
-    if span is None:
-        return started
-    submit = run.tables.column("submit")
-    return np.asarray(started & (submit >= span[0]) & (submit < span[1]))
-
-
 def measured(run: Run, metric: str, span: Span | None = None) -> Floats:
-    """The values of the chosen jobs, in the order in which they left."""
+    """The values of the jobs that have one and were submitted in the span, in the order in which they left."""
+    return measured_jobs(run, metric, span)[1]
+
+
+def measured_jobs(run: Run, metric: str, span: Span | None = None) -> tuple[NDArray[np.bool_], Floats]:
+    """Which jobs, in the order in which they left, have a value and were submitted in the span; their values."""
     measure_of(metric)
-    chosen = chosen_jobs(run, span)
-    start, end, eligible = (run.tables.column(name)[chosen] for name in ("start", "end", "eligible"))
-    if metric == "wait":
-        return np.asarray(start - eligible)
-    if metric == "turnaround":
-        return np.asarray(end - eligible)
-    bounded = (end - eligible) / np.maximum(end - start, run.summary["tau"])
-    return np.asarray(np.maximum(bounded, 1.0))
+    values = job_values(run.tables, metric, tau=run.summary["tau"])
+    chosen = np.asarray(~np.isnan(values))
+    if span is not None:
+        submit = run.tables.column("submit")
+        chosen &= (submit >= span[0]) & (submit < span[1])
+    return chosen, values[chosen]
 
 
 def labels_of(runs: Sequence[Run], labels: Sequence[str] | None = None) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from schedlab.model.run import Run
 from schedlab.plot.distributions import draw_box, tint
-from schedlab.plot.measures import chosen_jobs, labels_of, measure_of, measured, owner_name
+from schedlab.plot.measures import labels_of, measure_of, measured_jobs, owner_name
 from schedlab.plot.style import COLOURS, LIGHT, SMALL, Width, explain, headline, new_figure, plain, save_axes, wrapped
 from schedlab.plot.times import SECONDS, Floats, Span, unit_of
 
@@ -77,10 +77,10 @@ def user_means(runs: Sequence[Run], labels: Sequence[str], metric: str, span: Sp
     means: Means = defaultdict(lambda: defaultdict(list))
     work: dict[str, float] = defaultdict(float)
     for run, label in zip(runs, labels, strict=True):
-        chosen = chosen_jobs(run, span)
+        chosen, values = measured_jobs(run, metric, span)
         user, start, end, cores = (run.tables.column(name)[chosen] for name in ("user", "start", "end", "cores"))
         numbers, place = np.unique(user, return_inverse=True)
-        mean = np.bincount(place, measured(run, metric, span)) / np.bincount(place)
+        mean = np.bincount(place, values) / np.bincount(place)
         used = np.bincount(place, cores * (end - start))
         for at, number in enumerate(numbers.tolist()):
             name = owner_name(run, "user", number)
