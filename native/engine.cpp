@@ -21,7 +21,10 @@ Engine::Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> 
       cluster_(machine_, placement_.index()),
       now_(-kNever),
       rows_(0, {options.repeat_workload, options.follow_dependencies, static_cast<std::size_t>(machine_.nodes())}) {
-  for (const Window &window : calendar_) set_timer(window.until, TimerKind::Wake, kNoSlot);
+  for (Window &window : calendar_) {
+    std::sort(window.nodes.begin(), window.nodes.end());
+    if (window.until < kNever) set_timer(window.until, TimerKind::Wake, kNoSlot);
+  }
 }
 
 Engine::~Engine() { view_->retire(); }
@@ -70,6 +73,7 @@ bool Engine::advance() {
       if (next == kNever) return false;
       now_ = next;
       instant_open_ = true;
+      if (!calendar_.empty() && has_calendar_end(now_)) ++changes_;
       if (options_.pass_per_event) {
         begin_instant_by_event();
       } else {
@@ -207,7 +211,6 @@ bool Engine::next_timer(Time at_most, bool corrections_only) {
       continue;
     }
     if (timer.kind == TimerKind::Wake) {
-      if (has_calendar_end(now_)) ++changes_;
       tell(Event::Kind::Woken, kNoSlot);
       handled = true;
       continue;
@@ -274,11 +277,11 @@ void Engine::finish() {
   if (meter_) host_.take(std::move(meter_->rows));
 }
 
-void Engine::refuse(const char *what, Slot slot, const char *why) const {
+void Engine::refuse(const char *what, Slot slot, const std::string &why) const {
   char text[256];
-  std::snprintf(text, sizeof text, "cannot %s job %lld at %.15g s: %s", what, static_cast<long long>(jobs_[slot].id),
-                now_, why);
-  throw DecisionError(text);
+  std::snprintf(text, sizeof text, "cannot %s job %lld at %.15g s: ", what, static_cast<long long>(jobs_[slot].id),
+                now_);
+  throw DecisionError(text + why);
 }
 
 void Engine::refuse_node(const char *what, int node, const char *why) const {

@@ -11,6 +11,7 @@ from typing import Any
 
 from schedlab import _core
 from schedlab.engine.build import Chosen, chosen, native_policy, new_simulation
+from schedlab.engine.calendar import recorded
 from schedlab.engine.checkpoint import Checkpoint
 from schedlab.engine.decider import Decider
 from schedlab.engine.failure import explained_failure
@@ -103,7 +104,7 @@ class Simulated:
         self._choice = choice
         follow = options.dependencies == "follow"
         keep = out is None and not workload.flexible
-        calendar = self._observers.calendar(cluster)
+        self._calendar = calendar = self._observers.calendar(cluster, choice.decider)
         self.core = new_simulation(
             cluster, choice, options, calendar=calendar, validate=validate, repeat_workload=not keep
         )
@@ -119,7 +120,7 @@ class Simulated:
         )
         observed = bool(self._observers)
         self.core.prepare(
-            native=native_policy(choice.spec, choice, calendar=bool(calendar)),
+            native=native_policy(choice.spec, choice),
             decide=None if choice.decider is None else choice.decider.decide,
             recall=getattr(choice.decider, "recall", None),
             before=self._observers.before if observed else None,
@@ -235,6 +236,7 @@ class Simulated:
                 "options": asdict(self._options),
                 "workload": _described(self._workload),
                 "requests": requests_on(self._cluster, self._workload.requests),
+                **recorded(self._calendar, self._cluster),
                 "timing": {"engine": seconds},
                 "observed": observed,
                 **more,

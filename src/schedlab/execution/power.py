@@ -52,6 +52,8 @@ class Power(Observer):
     `groups` has other numbers for some node groups: {"gpu": {"idle": 300, "per_core": 8}}.
     """
 
+    name = "power"
+
     def __init__(
         self,
         idle: float = 0.0,

@@ -18,6 +18,8 @@ class PowerCap(Policy):
     A job that would exceed the cap all alone is rejected.
     """
 
+    name = "power-cap"
+
     def __init__(self, watts: float, policy: str = "easy", **power: Any) -> None:
         if not watts > 0:
             raise InputError(f"power-cap: watts cannot be {watts!r}", hint="give watts, above 0")
