@@ -127,12 +127,16 @@ class ClusterView {
   nb::object total(int resource) const { return strided(live(view_).machine().empty().free, resource); }
   nb::object up() const {
     const View &view = live(view_);
-    auto *values = new bool[static_cast<std::size_t>(view.machine().nodes())];
-    for (int node = 0; node < view.machine().nodes(); ++node) values[node] = !view.cluster().closed(node);
-    nb::capsule owner(values, [](void *p) noexcept { delete[] static_cast<bool *>(p); });
-    return nb::cast(
-        nb::ndarray<nb::numpy, bool, nb::ndim<1>>(values, {static_cast<std::size_t>(view.machine().nodes())}, owner));
+    return mask([&](int node) { return !view.cluster().closed(node); });
   }
+  nb::object usable(const JobView &job) const {
+    const View &view = live(view_);
+    const Job &facts = job.facts();
+    return mask([&](int node) {
+      return !view.cluster().closed(node) && facts.shape->may_use(node) && !view.window_against(facts, node);
+    });
+  }
+  nb::object usable_until(const JobView &job) const { return to_array(live(view_).usable_until(job.facts())); }
   const char *state(int node) const {
     if (node < 0 || node >= nodes()) throw nb::index_error("no such node");
     return mode_name(view_->mode(node));
@@ -142,11 +146,21 @@ class ClusterView {
     for (int node = 0; node < nodes(); ++node) names.push_back(state(node));
     return names;
   }
+  void set_names(std::vector<std::string> names) { view_->node_names = std::move(names); }
   std::int64_t changes() const { return live(view_).node_changes(); }
   int nodes() const { return live(view_).machine().nodes(); }
   Amount free_cores() const { return live(view_).cluster().free_cores(); }
 
  private:
+  template <class Ask>
+  nb::object mask(Ask ask) const {
+    const auto count = static_cast<std::size_t>(nodes());
+    auto *values = new bool[count];
+    nb::capsule owner(values, [](void *p) noexcept { delete[] static_cast<bool *>(p); });
+    for (std::size_t node = 0; node < count; ++node) values[node] = ask(static_cast<int>(node));
+    return nb::cast(nb::ndarray<nb::numpy, bool, nb::ndim<1>>(values, {count}, owner));
+  }
+
   // A resource of every node, without a copy: it changes as jobs come and go.
   nb::object strided(const std::vector<Amount> &amounts, int resource) const {
     const auto stride = static_cast<std::size_t>(view_->machine().resources());
@@ -227,6 +241,7 @@ void bind_view(nb::module_ &module) {
       .def_prop_ro("suspended", [](const ViewPtr &view) { return JobsView(view, live(view).suspended()); })
       .def_prop_ro("timeline", [](const ViewPtr &view) { return Timeline(view); })
       .def_prop_ro("free_cores", [](const ViewPtr &view) { return live(view).cluster().free_cores(); })
+      .def_rw("refusal", &View::refusal, "which observer did not allow the last start that one did not allow; or empty")
       .def_prop_ro(
           "data",
           [](nb::handle self) {
@@ -365,9 +380,18 @@ void bind_decider(nb::module_ &module) {
       .def_prop_ro("states", &ClusterView::states, "up, down, off, booting, maintenance or drained, of each node")
       .def_prop_ro("up", &ClusterView::up, "whether each node takes jobs",
                    nb::sig("def up(self) -> numpy.typing.NDArray[typing.Any]"))
+      .def("usable", &ClusterView::usable, "job"_a,
+           nb::sig("def usable(self, job: Job) -> numpy.typing.NDArray[typing.Any]"),
+           "Whether the job may have each node, if it has room, from now until it would end as believed: the node is "
+           "up, suits its request, and is not set aside for others in that time.")
+      .def("usable_until", &ClusterView::usable_until, "job"_a,
+           nb::sig("def usable_until(self, job: Job) -> numpy.typing.NDArray[typing.Any]"),
+           "Until when the job could have each node: infinity, or when the node is set aside for others next; `now` "
+           "where it cannot have it now.")
       .def(
           "describe",
           [](nb::handle self, nb::dict facts) {
+            nb::cast<ClusterView &>(self).set_names(nb::cast<std::vector<std::string>>(facts["names"]));
             for (auto [name, value] : facts)
               nb::setattr(self, nb::cast<const char *>(nb::str("_") + nb::str(name)), value);
           },

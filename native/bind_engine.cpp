@@ -102,6 +102,7 @@ class PythonHost final : public Host {
     give("sequence", rows.sequence), give("id", rows.id), give("cores", rows.cores), give("count", rows.count);
     give("request", rows.request), give("begin", rows.begin), give("end", rows.end);
     give("work", rows.work), give("rate", rows.rate), give("how", rows.how), give("allocated", rows.allocated);
+    give("expected_end", rows.expected_end);
     give_allocations(batch, rows.allocations);
     write("pieces", batch);
   }
@@ -175,16 +176,17 @@ using OrderChoice = std::variant<Program, std::pair<nb::object, bool>>;  // a fo
 // each mode, with jobs, and for each core in use.
 using RatesChoice = std::tuple<std::array<Amount, kNodeModes>, Amount, Amount>;
 using BudgetChoice = std::tuple<std::string, double, std::optional<Amount>, std::vector<RatesChoice>>;
-using WindowChoice = std::tuple<std::vector<int>, double, double, std::vector<std::int32_t>>;
+using WindowChoice = std::tuple<std::vector<int>, double, double, std::vector<std::int32_t>, std::string>;
 
 // A native policy by itself, for policies in Python that build on one.
 class NativePolicy {
  public:
   NativePolicy(const std::string &backfill, const OrderChoice &order, const std::optional<OrderChoice> &scan,
-               std::int64_t depth, int reservations, bool calendar) {
+               std::int64_t depth, int reservations) {
     std::optional<Order> scan_order;
     if (scan) scan_order = make(*scan);
-    policy_ = make_policy({backfill, make(order), scan_order, depth, reservations, calendar});
+    choice_.emplace(PolicyChoice{backfill, make(order), scan_order, depth, reservations});
+    make_policy(*choice_, false);  // says at once what is wrong
   }
 
   void decide(const std::shared_ptr<View> &view) {
@@ -192,11 +194,13 @@ class NativePolicy {
     set_view(view);
     policy_->decide(*view, view->events());
   }
+  // Which kind of policy it is depends on the calendar, and that is known only now.
   void set_view(const std::shared_ptr<View> &view) {
     for (const auto &source : sources_) source->set_view(view);
+    if (!policy_) policy_ = make_policy(*choice_, view->has_calendar());
   }
   std::unique_ptr<Decider> release() { return std::move(policy_); }
-  std::vector<double> memory() const { return policy_->memory(); }
+  std::vector<double> memory() const { return policy_ ? policy_->memory() : std::vector<double>(); }
   void recall(const std::shared_ptr<View> &view, const std::vector<double> &memory) {
     set_view(view);
     policy_->recall(*view, memory);
@@ -211,6 +215,7 @@ class NativePolicy {
   }
 
   std::vector<std::shared_ptr<PythonKeys>> sources_;
+  std::optional<PolicyChoice> choice_;
   std::unique_ptr<Decider> policy_;
 };
 
@@ -227,7 +232,8 @@ class Simulation {
     const Options options{pass_per_event, kill_at_limit,   follow_dependencies, exclusive,
                           validate,       repeat_workload, keep_history};
     std::vector<Window> windows;
-    for (const auto &[nodes, from, until, users] : calendar) windows.push_back({nodes, from, until, users});
+    for (const auto &[nodes, from, until, users, owner] : calendar)
+      windows.push_back({nodes, from, until, users, owner});
     std::unique_ptr<Estimator> chosen;
     PythonEstimator *in_python = nullptr;
     if (estimator.is_none()) {
@@ -392,9 +398,8 @@ void bind_engine(nb::module_ &module) {
   nb::exception<InvariantError>(module, "InvariantError");
 
   nb::class_<NativePolicy>(module, "NativePolicy", "A built-in policy.")
-      .def(nb::init<const std::string &, const OrderChoice &, const std::optional<OrderChoice> &, std::int64_t, int,
-                    bool>(),
-           nb::kw_only(), "backfill"_a, "order"_a, "scan"_a.none(), "depth"_a, "reservations"_a, "calendar"_a = false)
+      .def(nb::init<const std::string &, const OrderChoice &, const std::optional<OrderChoice> &, std::int64_t, int>(),
+           nb::kw_only(), "backfill"_a, "order"_a, "scan"_a.none(), "depth"_a, "reservations"_a)
       .def("decide", &NativePolicy::decide, "view"_a, "What it would do now, done.")
       .def("memory", &NativePolicy::memory, "What it remembers beyond the marks on jobs.")
       .def("recall", &NativePolicy::recall, "view"_a, "memory"_a, "Finds its place again in a run that is taken up.");

@@ -26,7 +26,7 @@ class Conservative final : public QueuePolicy {
   std::vector<double> memory() const override { return {by_nodes_ ? 1.0 : 0.0, plan_is_wrong_ ? 1.0 : 0.0, woken_at_}; }
   void recall(View &view, std::span<const double> memory) override {
     QueuePolicy::recall(view, memory);
-    by_nodes_ = memory[0] != 0, plan_is_wrong_ = memory[1] != 0, woken_at_ = memory[2];
+    if (!memory.empty()) by_nodes_ = memory[0] != 0, plan_is_wrong_ = memory[1] != 0, woken_at_ = memory[2];
     plan_ = by_nodes_ ? Plan::by_nodes(view) : Plan::by_count(view);
     for (Slot slot = view.first_waiting(); slot != kNoSlot; slot = view.job(slot).next)
       if (reserved(view.job(slot))) hold(view.job(slot), slot);
@@ -173,9 +173,18 @@ class Conservative final : public QueuePolicy {
   }
 
   bool start(View &view, Slot slot, bool backfilled) {
-    const Job &job = view.job(slot);
+    Job &job = view.annotate(slot);
     if (!by_nodes_) return view.start(slot, job.key, backfilled);
-    return view.has_room(job, job.reserved_shares) && view.start_on(slot, job.reserved_shares, job.key, backfilled);
+    if (!view.placement().chosen())
+      return view.has_room(job, job.reserved_shares) && view.start_on(slot, job.reserved_shares, job.key, backfilled);
+    // It may be put elsewhere: then it has that in the plan.
+    const Time until = job.reserved_start + job.estimate;
+    plan_->vacate(job, job.reserved_shares, job.reserved_start, until);
+    Shares shares = job.reserved_shares;
+    const bool started = view.place_beside(*plan_, slot, shares) && view.start_on(slot, shares, job.key, backfilled);
+    if (started) job.reserved_shares = std::move(shares);
+    plan_->occupy(job, job.reserved_shares, job.reserved_start, until);
+    return started;
   }
 
   void ask_to_be_woken(View &view) {

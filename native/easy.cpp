@@ -136,7 +136,8 @@ class Easy final : public QueuePolicy {
 
  protected:
   bool dynamic() const override { return order_.dynamic() || scan_.dynamic(); }
-  bool settles() const override { return depth_ < 0; }
+  // A head that waits for the calendar and not for room has another shadow time whenever a job has started.
+  bool settles(const View &view) const override { return depth_ < 0 && !view.has_calendar(); }
 
   void pass(View &view) override {
     while (!queue_.empty() && start(view, queue_.front(), false)) {
@@ -238,7 +239,9 @@ class Easy final : public QueuePolicy {
     view.worked(view.machine().nodes());
     if (!view.place(slot, shares)) return false;
     if (!in_time && !guard_.admits(view, job, shares)) return false;
-    return view.start_on(slot, shares, job.key, true);  // a gate may still say no
+    if (view.start_on(slot, shares, job.key, true)) return true;
+    guard_.reserve(view, queue_.front().slot);  // an observer does not allow it: nobody is there after all
+    return false;
   }
 
   Order scan_;

@@ -20,10 +20,13 @@ Engine::Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> 
       view_(std::make_shared<View>(*this)),
       cluster_(machine_, placement_.index()),
       now_(-kNever),
-      tick_every_(std::clamp((1 << 20) / std::max(machine_.nodes(), 1), 1, 4096)),  // a place may cost a look at each
       books_(machine_.budget() ? std::make_unique<BudgetBooks>(*machine_.budget()) : nullptr),
+      tick_every_(std::clamp((1 << 20) / std::max(machine_.nodes(), 1), 1, 4096)),  // a place may cost a look at each
       rows_(0, {options.repeat_workload, options.follow_dependencies, static_cast<std::size_t>(machine_.nodes())}) {
-  for (const Window &window : calendar_) set_timer(window.until, TimerKind::Wake, kNoSlot);
+  for (Window &window : calendar_) {
+    std::sort(window.nodes.begin(), window.nodes.end());
+    if (window.until < kNever) set_timer(window.until, TimerKind::Wake, kNoSlot);
+  }
 }
 
 Engine::~Engine() { view_->retire(); }
@@ -75,8 +78,9 @@ bool Engine::advance() {
       const Time next = next_time();
       if (next == kNever) return false;
       now_ = next;
-      if (books_ && instants_ == 0) books_->pass_time(now_, cluster_.state().spending);  // they begin now
+      if (books_ && !books_->begun()) books_->pass_time(now_, cluster_.state().spending);  // they begin now
       instant_open_ = true;
+      if (!calendar_.empty() && has_calendar_end(now_)) ++changes_;
       if (options_.pass_per_event) {
         begin_instant_by_event();
       } else {
@@ -227,7 +231,6 @@ bool Engine::next_timer(Time at_most, bool corrections_only) {
       continue;
     }
     if (timer.kind == TimerKind::Wake) {
-      if (has_calendar_end(now_)) ++changes_;
       tell(Event::Kind::Woken, kNoSlot);
       handled = true;
       continue;
@@ -294,11 +297,11 @@ void Engine::finish() {
   if (meter_) host_.take(std::move(meter_->rows));
 }
 
-void Engine::refuse(const char *what, Slot slot, const char *why) const {
+void Engine::refuse(const char *what, Slot slot, const std::string &why) const {
   char text[256];
-  std::snprintf(text, sizeof text, "cannot %s job %lld at %.15g s: %s", what, static_cast<long long>(jobs_[slot].id),
-                now_, why);
-  throw DecisionError(text);
+  std::snprintf(text, sizeof text, "cannot %s job %lld at %.15g s: ", what, static_cast<long long>(jobs_[slot].id),
+                now_);
+  throw DecisionError(text + why);
 }
 
 void Engine::refuse_node(const char *what, int node, const char *why) const {

@@ -114,13 +114,13 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void settle(Job &job);
   void move_end(Slot slot);
   void take_way(Job &job, std::int32_t way);
-  struct WayMarks {  // what take_way changes
+  struct WayMarks {  // what settle and take_way change
     const Shape *shape;
     std::int32_t request;
     std::int64_t count, cores;
     Time runtime, limit;
     double work, overhead;
-    Time estimate, first_estimate, used, allowance;
+    Time estimate, first_estimate, used, allowance, since;
     std::int32_t way;
   };
   WayMarks way_marks(const Job &job) const;
@@ -144,7 +144,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   }
   void look_at_the_clock();
 
-  [[noreturn]] void refuse(const char *what, Slot slot, const char *why) const;
+  [[noreturn]] void refuse(const char *what, Slot slot, const std::string &why) const;
   [[noreturn]] void refuse_node(const char *what, int node, const char *why) const;
 
   // Running jobs by (end, order of starting). An entry is out of date when its job has left or its end has moved.

@@ -22,7 +22,7 @@ class Skip final : public QueuePolicy {
   Skip(Order order, std::int64_t depth) : QueuePolicy(std::move(order)), depth_(depth) {}
 
  protected:
-  bool settles() const override { return depth_ < 0; }
+  bool settles(const View &) const override { return depth_ < 0; }
 
   void pass(View &view) override {
     std::int64_t examined = -1;  // counted from the first that does not fit

@@ -60,6 +60,7 @@ struct Job {
   bool backfilled;
   Time start, end;  // `end` is the truth: the engine's, not the policy's
   Time estimated_end;
+  Time expected_end;  // the same, as believed when it took its nodes
   std::uint64_t start_order;
   std::uint32_t moves;  // of its end
   double work, rate;    // remaining work at `since`, and how fast it shrinks

@@ -120,14 +120,14 @@ void Engine::take_way(Job &job, std::int32_t way) {
 
 Engine::WayMarks Engine::way_marks(const Job &job) const {
   return {job.shape,    job.request,  job.count,          job.cores, job.runtime,   job.limit, job.work,
-          job.overhead, job.estimate, job.first_estimate, job.used,  job.allowance, job.way};
+          job.overhead, job.estimate, job.first_estimate, job.used,  job.allowance, job.since, job.way};
 }
 
 void Engine::restore(Job &job, const WayMarks &m) {
   job.shape = m.shape, job.request = m.request, job.count = m.count, job.cores = m.cores;
   job.runtime = m.runtime, job.limit = m.limit, job.work = m.work, job.overhead = m.overhead;
   job.estimate = m.estimate, job.first_estimate = m.first_estimate;
-  job.used = m.used, job.allowance = m.allowance, job.way = m.way;
+  job.used = m.used, job.allowance = m.allowance, job.since = m.since, job.way = m.way;
 }
 
 void Engine::make_eligible(Slot slot) {
@@ -179,7 +179,7 @@ void Engine::occupy(Slot slot) {
   job.released = false;
   job.moves = 0;
   job.end = true_end(job);
-  job.estimated_end = now_ + (job.estimate - job.used);
+  job.expected_end = job.estimated_end = now_ + (job.estimate - job.used);
   ++running_count_, running_cores_ += job.cores;
   ends_.push({job.end, job.start_order, slot, job.moves});
   job.listed = false;
@@ -311,6 +311,7 @@ void Engine::write_piece(Job &job, PieceEnd how) {
   pieces_->cores[row] = job.cores, pieces_->count[row] = job.count, pieces_->request[row] = job.request;
   pieces_->begin[row] = job.since, pieces_->end[row] = now_;
   pieces_->work[row] = job.work, pieces_->rate[row] = job.rate;
+  pieces_->expected_end[row] = job.expected_end;
   pieces_->how[row] = static_cast<std::uint8_t>(how);
   pieces_->allocated[row] = pieces_->allocations.add(job.shares);
 }

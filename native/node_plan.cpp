@@ -13,6 +13,7 @@ class NodePlan final : public Plan {
 
   void reset() override {
     steps_.assign(1, {view_.now(), view_.cluster().unoccupied()});
+    open_what_the_calendar_closes(steps_[0].state);
     const EstimatedEnds &ends = view_.estimated_ends();
     for (EstimatedEnds::Position p; !ends.at_end(p); p = ends.next(p)) {
       const Job &job = view_.job(ends[p].slot);
@@ -68,6 +69,18 @@ class NodePlan final : public Plan {
 
   // So many steps, with all their nodes.
   void looked_at(int steps) const { view_.worked(static_cast<std::int64_t>(steps) * view_.machine().nodes()); }
+
+  // The calendar says until when nobody may be there: a node that is closed for that time is planned with.
+  void open_what_the_calendar_closes(NodeState &state) const {
+    if (!view_.has_calendar() || view_.cluster().closed_nodes() == 0) return;
+    const auto stride = static_cast<std::size_t>(view_.machine().resources());
+    for (int node = 0; node < view_.machine().nodes(); ++node) {
+      if (!view_.opens_after_window(node)) continue;
+      const std::size_t first = static_cast<std::size_t>(node) * stride;
+      for (std::size_t k = 0; k < stride; ++k) state.free[first + k] = view_.machine().empty().free[first + k];
+      state.jobs[static_cast<std::size_t>(node)] = 0;
+    }
+  }
 
   // Nodes may also become available when something on the calendar is over.
   Time earliest_by_calendar(const Job &job, Shares &shares) const {

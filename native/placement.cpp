@@ -133,18 +133,18 @@ bool Placement::place(const LiveCluster &cluster, const Shape &shape, Amount cou
   }
 }
 
-bool Placement::choose(const LiveCluster &cluster, Slot slot, const Shape &shape, Amount count, Shares &shares) const {
+bool Placement::choose(const Machine &machine, const NodeState &state, Slot slot, const Shape &shape, Amount count,
+                       Shares &shares) const {
   shares.clear();
   Shares offered;
-  if (count * shape.cores > cluster.usable_cores() || !chooser_(slot, offered)) return false;
+  if (!chooser_(slot, offered)) return false;
   const bool exact = !offered.empty() && offered[0].chunks > 0;
   if (exact) {
     shares = std::move(offered);
     return true;
   }
   for (const Share &share : offered) {
-    if (shape.may_use(share.node) &&
-        fill(shares, share.node, cluster.machine().capacity(cluster.state(), share.node, shape), count))
+    if (shape.may_use(share.node) && fill(shares, share.node, machine.capacity(state, share.node, shape), count))
       return true;
   }
   return false;

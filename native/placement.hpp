@@ -27,7 +27,8 @@ class Placement {
 
   // Where a chooser puts a job: false if that is nowhere, or if it did not offer enough.
   bool chosen() const { return static_cast<bool>(chooser_); }
-  bool choose(const LiveCluster &cluster, Slot slot, const Shape &shape, Amount count, Shares &shares) const;
+  bool choose(const Machine &machine, const NodeState &state, Slot slot, const Shape &shape, Amount count,
+              Shares &shares) const;
 
   // The same on any state, by looking at every node: for plans and shadow states.
   bool place(const Machine &machine, const NodeState &state, const Shape &shape, Amount count, std::int64_t sequence,

@@ -19,7 +19,7 @@ class PlannedEasy final : public QueuePolicy {
   std::vector<double> memory() const override { return {by_nodes_ ? 1.0 : 0.0}; }
   void recall(View &view, std::span<const double> memory) override {
     QueuePolicy::recall(view, memory);
-    by_nodes_ = memory[0] != 0;
+    by_nodes_ = !memory.empty() && memory[0] != 0;
   }
 
  protected:
@@ -64,8 +64,9 @@ class PlannedEasy final : public QueuePolicy {
     const Job &job = view.job(slot);
     Shares shares;
     if (job.cores > view.cluster().usable_cores() || !plan.possible_now(job, shares)) return false;
-    const bool started = by_nodes_ ? view.has_room(job, shares) && view.start_on(slot, shares, job.key, backfilled)
-                                   : view.start(slot, job.key, backfilled);
+    const bool started = by_nodes_
+                             ? view.place_beside(plan, slot, shares) && view.start_on(slot, shares, job.key, backfilled)
+                             : view.start(slot, job.key, backfilled);
     if (started) plan.occupy(job, shares, view.now(), view.now() + job.estimate);
     return started;
   }

@@ -15,9 +15,9 @@ class RejectAll final : public Decider {
 
 }  // namespace
 
-std::unique_ptr<Decider> make_policy(const PolicyChoice &choice) {
+std::unique_ptr<Decider> make_policy(const PolicyChoice &choice, bool calendar) {
   if (choice.backfill == "none" || choice.backfill == "skip") return make_in_order(choice);
-  if (choice.backfill == "easy" && (choice.reservations > 1 || choice.calendar)) return make_planned_easy(choice);
+  if (choice.backfill == "easy" && (choice.reservations > 1 || calendar)) return make_planned_easy(choice);
   if (choice.backfill == "easy" || choice.backfill == "easy-strict") return make_easy(choice);
   if (choice.backfill == "conservative") return make_conservative(choice);
   if (choice.backfill == "reject") return std::make_unique<RejectAll>();

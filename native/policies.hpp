@@ -15,10 +15,10 @@ struct PolicyChoice {
   std::optional<Order> scan;  // the order of backfill candidates, where it is another one
   std::int64_t depth = -1;    // how many candidates a pass examines; -1: all
   int reservations = 1;
-  bool calendar = false;  // nodes are set aside at times: only a plan can look ahead to that
 };
 
-std::unique_ptr<Decider> make_policy(const PolicyChoice &choice);
+// With a calendar (nodes are set aside at times) easy plans: only a plan can look ahead to that.
+std::unique_ptr<Decider> make_policy(const PolicyChoice &choice, bool calendar);
 
 std::unique_ptr<Decider> make_in_order(const PolicyChoice &choice);      // none, skip
 std::unique_ptr<Decider> make_easy(const PolicyChoice &choice);          // easy, easy-strict

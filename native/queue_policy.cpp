@@ -11,7 +11,7 @@ void QueuePolicy::decide(View &view, std::span<const Event> events) {
   fresh_.erase(fresh_.begin(), fresh_.begin() + static_cast<std::ptrdiff_t>(started));
   enqueue(view);
   if (!queue_.empty()) {
-    if (!dynamic() && settles() && seen_changes_ == view.changes() && head_ == queue_.front().sequence) {
+    if (!dynamic() && settles(view) && seen_changes_ == view.changes() && head_ == queue_.front().sequence) {
       if (!fresh_.empty()) arrivals(view, fresh_);
     } else if (!dynamic()) {
       pass(view);

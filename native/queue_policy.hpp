@@ -50,7 +50,7 @@ class QueuePolicy : public Decider {
   virtual void left(View &, Slot) {}
   virtual bool dynamic() const { return order_.dynamic(); }
   // Does a pass find nothing when nothing changed since the last one? Not if it looks only so far.
-  virtual bool settles() const { return true; }
+  virtual bool settles(const View &) const { return true; }
   virtual void refresh(View &view);  // dynamic orders: new keys
 
   Waiting waiting(const Job &job, Slot slot, double key) const {

@@ -8,8 +8,6 @@
 
 namespace schedlab {
 
-bool Window::allows(const Job &job) const { return std::find(users.begin(), users.end(), job.user) != users.end(); }
-
 View::View(Engine &engine) : engine_(&engine) {}
 View::~View() = default;
 
@@ -23,7 +21,6 @@ std::int64_t View::node_changes() const { return engine_->node_changes_; }
 NodeMode View::mode(int node) const {
   return engine_->modes_.empty() ? NodeMode::Up : engine_->modes_[static_cast<std::size_t>(node)];
 }
-const std::vector<Window> &View::calendar() const { return engine_->calendar_; }
 
 std::vector<Slot> View::jobs_on(int node) const {
   std::vector<Slot> found;
@@ -42,16 +39,9 @@ std::span<const Finished> View::history(std::int32_t user) const {
   return found == engine_->history_.end() ? std::span<const Finished>() : std::span<const Finished>(found->second);
 }
 
-void View::restrict(NodeState &state, const Job &job, Time from, Time until) const {
-  const auto stride = static_cast<std::size_t>(machine().resources());
-  for (const Window &window : engine_->calendar_) {
-    if (window.until <= from || window.from >= until || window.allows(job)) continue;
-    for (const int node : window.nodes) {
-      const auto first = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(node) * stride);
-      std::fill_n(state.free.begin() + first, stride, 0);
-      state.jobs[static_cast<std::size_t>(node)] |= NodeState::kExclusive;
-    }
-  }
+std::string View::node_name(int node) const {
+  const auto i = static_cast<std::size_t>(node);
+  return i < node_names.size() ? node_names[i] : std::to_string(node);
 }
 
 // ---- starting ----
@@ -59,21 +49,31 @@ void View::restrict(NodeState &state, const Job &job, Time from, Time until) con
 bool View::place(Slot slot, Shares &shares) const {
   const Job &job = engine_->jobs_[slot];
   const Placement &placement = engine_->placement_;
-  if (placement.chosen()) {
-    if (!placement.choose(cluster(), slot, *job.shape, job.count, shares)) return false;
-    check_nodes(job, slot, shares, "place");
-    return affords(job, shares);
-  }
-  const Time until = now() + job.estimate;
-  const bool restricted =
-      has_calendar() && std::any_of(calendar().begin(), calendar().end(), [&](const Window &window) {
-        return window.until > now() && window.from < until && !window.allows(job);
-      });
-  if (!restricted)
+  const bool asks = placement.chosen(), without_some = restricted(job);
+  if (!asks && !without_some)
     return placement.place(cluster(), *job.shape, job.count, job.sequence, shares) && affords(job, shares);
-  NodeState state = cluster().state();
-  restrict(state, job, now(), until);
-  return placement.place(machine(), state, *job.shape, job.count, job.sequence, shares) && affords(job, shares);
+  if (job.count * job.shape->cores > cluster().usable_cores()) return false;
+  NodeState allowed;
+  if (without_some) {
+    allowed = cluster().state();
+    restrict(allowed, job, now(), believed_end(job));
+  }
+  const NodeState &state = without_some ? allowed : cluster().state();
+  if (!asks)
+    return placement.place(machine(), state, *job.shape, job.count, job.sequence, shares) && affords(job, shares);
+  if (!placement.choose(machine(), state, slot, *job.shape, job.count, shares)) return false;
+  check_nodes(job, slot, shares, "place");
+  return affords(job, shares);
+}
+
+bool View::place_beside(const Plan &plan, Slot slot, Shares &shares) const {
+  const Job &job = engine_->jobs_[slot];
+  if (engine_->placement_.chosen()) {
+    Shares chosen;
+    if (!place(slot, chosen)) return false;
+    if (plan.possible_on(job, chosen)) shares = std::move(chosen);
+  }
+  return has_room(job, shares);
 }
 
 bool View::affords(const Job &job, const Shares &shares) const {
@@ -82,7 +82,8 @@ bool View::affords(const Job &job, const Shares &shares) const {
 
 bool View::has_room(const Job &job, const Shares &shares) const {
   return affords(job, shares) && std::all_of(shares.begin(), shares.end(), [&](const Share &share) {
-           return share.chunks <= machine().room(cluster().state(), share.node, *job.shape);
+           return share.chunks <= machine().room(cluster().state(), share.node, *job.shape) &&
+                  !window_against(job, share.node);
          });
 }
 
@@ -98,6 +99,8 @@ void View::check_nodes(const Job &job, Slot slot, const Shares &shares, const ch
     if (cluster().closed(share.node)) engine_->refuse(what, slot, "a node is closed (down, off or drained)");
     if (!job.shape->may_use(share.node))
       engine_->refuse(what, slot, "a node is not in its partition or lacks a feature");
+    if (const Window *window = window_against(job, share.node))
+      engine_->refuse(what, slot, why_not(job, share.node, *window));
     if (share.chunks < 1 || share.chunks > machine().room(cluster().state(), share.node, *job.shape))
       engine_->refuse(what, slot, "a node has not enough free");
     chunks += share.chunks;
@@ -215,7 +218,8 @@ void View::requeue(Slot slot, double saved, double cost) {
   engine_->stop(slot);
   job.work = std::max(job.runtime - saved, 0.0) + cost, job.overhead = cost;
   job.start = std::numeric_limits<double>::quiet_NaN();
-  job.estimate = std::max(job.first_estimate - saved, 1.0), job.corrections = 0;
+  job.estimate = job.first_estimate > saved ? job.first_estimate - saved : 1;  // as for jobs that are submitted
+  job.corrections = 0;
   engine_->enqueue(slot);
   engine_->tell(Event::Kind::Requeued, slot);
 }
@@ -269,6 +273,7 @@ bool View::reshape(Slot slot, std::int32_t way, const Shares *shares, double cos
   const Engine::WayMarks before = engine_->way_marks(job);
   const Shares old_shares = job.shares;
   engine_->cluster_.give_back(*job.shape, old_shares);
+  engine_->settle(job);
   engine_->take_way(job, way);
   const auto undo = [&] {
     engine_->restore(job, before);
@@ -407,7 +412,7 @@ bool View::start_beside_reservations(Slot slot, const Shares *nodes, double prio
     if (nodes)
       job.shares = *nodes;
     else if (plan_by_nodes_)
-      job.shares = shares;
+      fits = place_beside(*plan_, slot, shares), job.shares = shares;
     else
       fits = place(slot, job.shares);
   }

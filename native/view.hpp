@@ -30,13 +30,17 @@ struct Event {
   int node = -1;
 };
 
-// Nodes that are set aside for a time, known in advance. Jobs that would still be there then are not started on them,
-// unless their user is one of those it is set aside for.
+// Nodes that are set aside for a time, known in advance (calendar.cpp).
 struct Window {
-  std::vector<int> nodes;
+  std::vector<int> nodes;  // in order
   Time from, until;
-  std::vector<std::int32_t> users;
+  std::vector<std::int32_t> users;  // whom it is set aside for
+  std::string owner;                // who has set it aside
+  // The one rule of the calendar: may a job not have these nodes that would have them from now until `end`?
+  bool bars(const Job &job, Time now, Time end) const;
   bool allows(const Job &job) const;
+  bool has(int node) const;
+  std::string text() const;
 };
 
 // The estimated ends of running jobs, soonest first, with the cores they will give back.
@@ -83,6 +87,9 @@ class View {
   void retire() { engine_ = nullptr; }
   std::shared_ptr<void> keep_alive() const;  // for memory of the engine's that somebody looks at
   std::int64_t last_job = -1;                // id of the job that a decider dealt with last, for error messages
+  std::vector<std::string> node_names;       // for error messages, too
+  std::string refusal;                       // which observer did not allow the last start that was not allowed
+  std::string node_name(int node) const;
 
   Time now() const;
   std::span<const Event> events() const;
@@ -104,13 +111,22 @@ class View {
   std::uint64_t changes() const;
 
   bool place(Slot slot, Shares &shares) const;  // where the placement would put it now; false if it does not fit
+  // Where a job that the plan puts on `shares` goes: there, or where a placement in Python wants it, if the plan has
+  // room for it there. False if it cannot go anywhere now.
+  bool place_beside(const Plan &plan, Slot slot, Shares &shares) const;
   bool has_room(const Job &job, const Shares &shares) const;
   bool affords(const Job &job, const Shares &shares) const;  // does the machine's budget allow it there?
   const BudgetBooks *books();                                // up to now; null if there is no budget
-  // The calendar: takes away from `state` the nodes that the job may not have between these times.
+
   bool has_calendar() const;
-  void restrict(NodeState &state, const Job &job, Time from, Time until) const;
   const std::vector<Window> &calendar() const;
+  // When a job that took nodes now would leave them, as believed; of a running one, when it will.
+  Time believed_end(const Job &job) const;
+  bool restricted(const Job &job) const;  // is there any node that it may not have now because of the calendar?
+  const Window *window_against(const Job &job, int node) const;  // what keeps it off the node now; null if nothing
+  void restrict(NodeState &state, const Job &job, Time from, Time until) const;  // takes such nodes away
+  std::vector<Time> usable_until(const Job &job) const;  // of each node: until when the job could have it; now if not
+  bool opens_after_window(int node) const;
 
   bool start(Slot slot, double priority = 0, bool backfilled = false);  // false if it does not fit
   bool start_on(Slot slot, const Shares &shares, double priority = 0, bool backfilled = false);
@@ -150,6 +166,7 @@ class View {
   void move_to(Slot slot, std::int32_t way, const Shares &shares, double cost);
   bool start_beside_reservations(Slot slot, const Shares *nodes, double priority, bool backfilled);
   void check_nodes(const Job &job, Slot slot, const Shares &shares, const char *what) const;
+  std::string why_not(const Job &job, int node, const Window &window) const;
   Job &running_job(Slot slot, const char *what) const;
 
   Engine *engine_;

@@ -149,6 +149,14 @@ class View:
     @property
     def free_cores(self) -> int: ...
     @property
+    def refusal(self) -> str:
+        """
+        which observer did not allow the last start that one did not allow; or empty
+        """
+
+    @refusal.setter
+    def refusal(self, arg: str, /) -> None: ...
+    @property
     def data(self) -> dict[str, Any]:
         """what observers publish and policies read"""
 
@@ -284,6 +292,16 @@ class ClusterView:
     def up(self) -> numpy.typing.NDArray[Any]:
         """whether each node takes jobs"""
 
+    def usable(self, job: Job) -> numpy.typing.NDArray[Any]:
+        """
+        Whether the job may have each node, if it has room, from now until it would end as believed: the node is up, suits its request, and is not set aside for others in that time.
+        """
+
+    def usable_until(self, job: Job) -> numpy.typing.NDArray[Any]:
+        """
+        Until when the job could have each node: infinity, or when the node is set aside for others next; `now` where it cannot have it now.
+        """
+
     def describe(self, facts: dict[str, Any]) -> None:
         """What does not change: names, groups, features, partitions."""
 
@@ -328,7 +346,6 @@ class NativePolicy:
         scan: Sequence[tuple[str, float]] | tuple[object, bool] | None,
         depth: int,
         reservations: int,
-        calendar: bool = False,
     ) -> None: ...
     def decide(self, view: View) -> None:
         """What it would do now, done."""
@@ -357,7 +374,7 @@ class Simulation:
         pass_per_event: bool,
         kill_at_limit: bool,
         follow_dependencies: bool,
-        calendar: Sequence[tuple[Sequence[int], float, float, Sequence[int]]],
+        calendar: Sequence[tuple[Sequence[int], float, float, Sequence[int], str]],
         budget: tuple[str, float, int | None, Sequence[tuple[Sequence[int], int, int]]] | None,
         keep_history: bool,
         validate: bool,

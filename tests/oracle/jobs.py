@@ -45,6 +45,7 @@ class Job:
     backfilled: bool = False
     priority: float = math.nan
     nodes: dict[int, int] = field(default_factory=dict)  # node number -> chunks
+    attempt: int = 0  # grows when it is requeued, or ends otherwise than by itself
     released: bool = False  # passes=event: gone as believed, its completion not delivered yet
     state: str = ""
 
@@ -57,12 +58,34 @@ class Job:
         return self.start + self.believed
 
 
+@dataclass(frozen=True)
+class Window:
+    """Nodes that are set aside from `start` until `until`, except for the jobs of some users.
+
+    With `victims` they are closed then, and who is still there is requeued, killed, or may end (drain).
+    """
+
+    nodes: frozenset[int]
+    start: float
+    until: float
+    users: frozenset[int] = frozenset()
+    victims: str = ""
+
+    def keeps_off(self, job: Job, begin: float, end: float) -> bool:
+        return job.user not in self.users and self.start < end and begin < self.until
+
+
 Order = str | Callable[[Job, float], float]
 
 
 @dataclass(frozen=True)
 class Policy:
-    """backfill × order × placement. An order is a name, an expression, or a function (job, now) -> key."""
+    """backfill × order × placement. An order is a name, an expression, or a function (job, now) -> key.
+
+    Two placements are not built in. `last-fit` is asked only where a job starts: plans are made with first-fit, and the
+    job goes where its plan has it unless last-fit's place is free in the plan. `careless` is first-fit without a look
+    at the calendar: a job that gets nodes it may not have is refused, and waits.
+    """
 
     backfill: str = "easy"
     order: Order = "fcfs"

@@ -153,8 +153,10 @@ def place(
         numbers.sort(key=lambda number: (rooms[number].free.get("cores", 0), number))
     elif seed := seed_of(placement):
         numbers.sort(key=lambda number: mix(mix(int(seed), job.sequence), number))
+    elif placement == "last-fit":
+        numbers.reverse()
     else:
-        assert placement == "first-fit"
+        assert placement in ("first-fit", "careless")
     return fill(numbers, capacities, count)
 
 

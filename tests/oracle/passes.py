@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tests.oracle.jobs import Job, sort_key
-from tests.oracle.machine import Claim, Node, is_eligible, moments, rooms_during
+from tests.oracle.machine import Claim, Node, capacity, is_eligible, moments, rooms_during
 
 from schedlab.model.request import SINGLE_CORE
 
@@ -35,7 +35,7 @@ def ask(sim: Simulation) -> None:
             start_while_they_fit(sim, queue)
         case "skip":
             skip(sim, queue)
-        case "easy" if sim.policy.reservations > 1:
+        case "easy" if sim.policy.reservations > 1 or sim.windows:
             easy_with_reservations(sim, queue)
         case "easy" | "easy-strict":
             easy(sim, queue, use_extra=sim.policy.backfill == "easy")
@@ -87,7 +87,7 @@ def in_scan_order(sim: Simulation, jobs: list[Job]) -> list[Job]:
 
 def shadow_time(sim: Simulation, head: Job) -> float:
     ends = sorted(claim.end for claim in sim.held_now())
-    return next(end for end in ends if fits_at(sim, head, end))
+    return next((end for end in ends if fits_at(sim, head, end)), math.inf)  # never: it waits for the calendar
 
 
 def fits_at(sim: Simulation, job: Job, time: float, beside: tuple[Job, dict[int, int]] | None = None) -> bool:
@@ -96,7 +96,7 @@ def fits_at(sim: Simulation, job: Job, time: float, beside: tuple[Job, dict[int,
     if beside is not None:
         other, nodes = beside
         claims.append(Claim(other, other.request, nodes, sim.now, math.inf, sim.is_exclusive(other)))
-    return sim.fit(job, [claims]) is not None
+    return sim.fit(job, [claims], closed=True) is not None
 
 
 # Reservations.
@@ -150,7 +150,22 @@ def start_if_due(sim: Simulation, job: Job, queue: list[Job]) -> None:
     nodes = sim.fit_now(job) if sim.reservations.counted else claim.nodes
     assert nodes is not None, "what is reserved is free"
     del sim.reservations.claims[job]
+    if not sim.reservations.counted and sim.policy.place == "last-fit":
+        wanted = sim.fit_now(job)
+        assert wanted is not None, "there is at least as much room now as there is for the whole time"
+        nodes = wanted if has_place_in_plan(sim, job, wanted) else nodes
     sim.start(job, nodes, queue)
+
+
+def has_place_in_plan(sim: Simulation, job: Job, nodes: dict[int, int]) -> bool:
+    """Whether these nodes have room for it until its estimated end beside the running jobs and the reservations."""
+    end = sim.now + job.estimate
+    found = rooms_during(sim.nodes, sim.held_now() + list(sim.reservations.claims.values()), sim.now, end)
+    bare = replace(job.request, per_node_min=0)
+    return all(
+        capacity(sim.nodes[number], found[number], bare, sim.is_exclusive(job), sim.default_partition) >= chunks
+        for number, chunks in nodes.items()
+    )
 
 
 def earliest(sim: Simulation, job: Job) -> Claim:
@@ -158,7 +173,8 @@ def earliest(sim: Simulation, job: Job) -> Claim:
     counted = sim.reservations.counted
     running = [counted_claim(sim, c.job, c.begin, c.end) if counted else c for c in sim.held_now()]
     claims = running + list(sim.reservations.claims.values())
-    for begin in sorted({sim.now, *(claim.end for claim in claims if claim.end > sim.now)}):
+    ends = [claim.end for claim in claims] + [window.until for window in sim.windows]
+    for begin in sorted({sim.now, *(end for end in ends if end > sim.now)}):
         end = begin + job.estimate
         held = moments(claims, begin, end)
         if counted:
@@ -166,7 +182,8 @@ def earliest(sim: Simulation, job: Job) -> Claim:
             if units(sim, job) <= heap.free["cores"]:
                 return counted_claim(sim, job, begin, end)
         else:
-            nodes = sim.fit(job, held)
+            place = "first-fit" if sim.policy.place == "last-fit" else sim.policy.place
+            nodes = sim.fit(job, held, sim.kept_off(job, begin, end), place)
             if nodes is not None:
                 return Claim(job, job.request, nodes, begin, end, sim.is_exclusive(job))
     raise AssertionError("a job that fits the empty machine fits after everything else")
@@ -179,7 +196,8 @@ def is_plain(sim: Simulation, job: Job) -> bool:
     """Whether counting is exact: any free core will do for such a job."""
     request = job.request
     if (
-        non_zero(request.chunk) != {"cores": 1}
+        sim.windows
+        or non_zero(request.chunk) != {"cores": 1}
         or request.per_node_min
         or request.per_node_max
         or sim.policy.place == "contiguous"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
-from tests.oracle.jobs import Job, Policy, Result, sort_key
+from tests.oracle.jobs import Job, Policy, Result, Window, sort_key
 from tests.oracle.machine import Cap, Claim, Node, Room, capacity, nodes_of, place, rooms, rooms_during
 from tests.oracle.passes import Reservations, ask
 
@@ -27,9 +28,11 @@ def simulate(
     passes: str = "instant",
     dependencies: str = "ignore",
     cap: Cap | None = None,
+    windows: Sequence[Window] = (),
 ) -> list[Result]:
     """The schedule, in the order of `sequence`. The jobs are changed; use them once."""
-    simulation = Simulation(jobs, cluster, policy, Options(estimate, overrun, passes, dependencies), cap)
+    options = Options(estimate, overrun, passes, dependencies)
+    simulation = Simulation(jobs, cluster, policy, options, cap, windows)
     simulation.run()
     names = [node.name for node in simulation.nodes]
     return [
@@ -51,16 +54,23 @@ class Options:
 
 class Simulation:
     def __init__(
-        self, jobs: list[Job], cluster: Cluster, policy: Policy, options: Options, cap: Cap | None = None
+        self,
+        jobs: list[Job],
+        cluster: Cluster,
+        policy: Policy,
+        options: Options,
+        cap: Cap | None = None,
+        windows: Sequence[Window] = (),
     ) -> None:
-        self.jobs, self.cluster, self.policy, self.options, self.cap = jobs, cluster, policy, options, cap
+        self.jobs, self.cluster, self.policy, self.options = jobs, cluster, policy, options
+        self.cap, self.windows = cap, windows
         if cluster.pool:  # its node does not matter, and so do not bounds for nodes
             for job in jobs:
                 job.request = replace(job.request, per_node_min=0, per_node_max=0, exclusive=False)
         self.nodes = nodes_of(cluster)
         self.default_partition = next((p.name for p in cluster.partitions if p.default), None)
         self.now = 0.0
-        self.events: list[tuple[float, int, int, Job | None]] = []  # time, kind, order of setting, job
+        self.events: list[tuple[float, int, int, Job | None, int]] = []  # time, kind, order of setting, job, attempt
         self.kinds = INSTANT if options.passes == "instant" else EVENT
         self.events_set = 0
         self.submitted: list[Job] = []
@@ -69,14 +79,19 @@ class Simulation:
         self.running: list[Job] = []  # in the order of starting
         self.ended_runs: dict[int, list[float]] = {}  # user -> how long his ended jobs ran
         self.reservations = Reservations()
+        self.closed: dict[int, Window] = {}  # nodes, and which maintenance has closed them
+        self.begun: set[int] = set()  # maintenance, by its position
 
     def set_event(self, kind: str, time: float, job: Job | None) -> None:
         self.events_set += 1
-        heapq.heappush(self.events, (time, self.kinds.index(kind), self.events_set, job))
+        heapq.heappush(self.events, (time, self.kinds.index(kind), self.events_set, job, job.attempt if job else 0))
 
     def run(self) -> None:
         for job in sorted(self.jobs, key=lambda job: (job.submit, job.sequence)):
             self.set_event("submission", job.submit, job)
+        for window in self.windows:
+            for time in (window.start, window.until) if window.victims else (window.until,):
+                self.set_event("wake-up", time, None)
         while self.events:
             self.now = self.events[0][0]
             if self.options.passes == "event":
@@ -90,19 +105,51 @@ class Simulation:
         """passes=instant: all events there are now, then one pass. passes=event: one event, and a pass after it."""
         concerned = False
         while self.events and self.events[0][0] == self.now:
-            _, kind_number, _, job = heapq.heappop(self.events)
+            _, kind_number, _, job, attempt = heapq.heappop(self.events)
             kind = self.kinds[kind_number]
+            if job and kind in ("completion", "correction") and job.attempt != attempt:
+                continue
             happened = getattr(self, "on_" + kind.replace("-", "_"))(job)
             concerned |= happened and not (self.options.passes == "event" and kind == "correction")
             if self.options.passes == "event":
                 break
         if concerned:
+            self.maintain()
             ask(self)
 
     def release_what_ends_as_believed(self) -> None:
         for job in self.running:
             if job.end == self.now and job.believed_end <= self.now:
                 job.released = True
+
+    # Maintenance, before each pass.
+
+    def maintain(self) -> None:
+        for position, window in enumerate(self.windows):
+            if window.victims and position not in self.begun and window.start <= self.now < window.until:
+                self.begun.add(position)
+                self.close(window)
+            if self.now >= window.until and window in self.closed.values():
+                self.closed = {node: owner for node, owner in self.closed.items() if owner is not window}
+                self.reservations.remake = True
+
+    def close(self, window: Window) -> None:
+        for job in [job for job in self.running if not job.released and window.nodes & job.nodes.keys()]:
+            if window.victims == "drain":
+                continue
+            self.running.remove(job)
+            job.attempt += 1
+            if window.victims == "kill":
+                self.reservations.compress = True
+                self.leave(job, "killed")
+                continue
+            job.start, job.nodes, job.believed, job.corrections = math.nan, {}, job.estimate, 0
+            job.priority, job.backfilled = math.nan, False
+            self.waiting.append(job)
+            self.reservations.remake = True
+        for node in window.nodes - self.closed.keys():
+            self.closed[node] = window
+            self.reservations.remake = True
 
     # Events. Each says whether it is something the policy is to be asked about.
 
@@ -207,18 +254,42 @@ class Simulation:
     def capacity(self, job: Job, node: Node, room: Room) -> float:
         return capacity(node, room, job.request, self.is_exclusive(job), self.default_partition)
 
-    def fit(self, job: Job, moments: list[list[Claim]]) -> dict[int, int] | None:
-        """Where the placement puts the job beside what is held at these moments; None if it does not fit."""
+    def fit(
+        self,
+        job: Job,
+        moments: list[list[Claim]],
+        without: frozenset[int] = frozenset(),
+        placement: str = "",
+        *,
+        closed: bool = False,
+    ) -> dict[int, int] | None:
+        """Where the placement puts the job beside what is held at these moments; None if it does not fit.
+
+        It does not get the nodes `without`; with `closed` none that is closed now.
+        """
         rooms = rooms_during(self.nodes, moments)
-        capacities = [self.capacity(job, node, room) for node, room in zip(self.nodes, rooms, strict=True)]
-        nodes = place(self.policy.place, rooms, capacities, job, self.is_exclusive(job))
+        if closed:
+            rooms = [replace(room, closed=True) if number in self.closed else room for number, room in enumerate(rooms)]
+        capacities = [
+            0 if number in without else self.capacity(job, node, room)
+            for number, (node, room) in enumerate(zip(self.nodes, rooms, strict=True))
+        ]
+        nodes = place(placement or self.policy.place, rooms, capacities, job, self.is_exclusive(job))
         if nodes is None or self.cap is None:
             return nodes
         own = Claim(job, job.request, nodes, self.now, math.inf, self.is_exclusive(job))
         return nodes if all(self.cap.allows([*claims, own]) for claims in moments) else None
 
+    def kept_off(self, job: Job, begin: float, end: float) -> frozenset[int]:
+        """The nodes that the calendar does not let it have between these times."""
+        return frozenset().union(*(window.nodes for window in self.windows if window.keeps_off(job, begin, end)))
+
     def fit_now(self, job: Job) -> dict[int, int] | None:
-        return self.fit(job, [self.held_now()])
+        without, held = self.kept_off(job, self.now, self.now + job.estimate), [self.held_now()]
+        if self.policy.place != "careless":
+            return self.fit(job, held, without, closed=True)
+        nodes = self.fit(job, held, closed=True)
+        return None if nodes is None or without & nodes.keys() else nodes
 
     def could_ever_fit(self, job: Job) -> bool:
         partition = job.request.partition

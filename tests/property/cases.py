@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from tests.oracle import Cap, Job, Policy
+from tests.oracle import Cap, Job, Policy, Window
 from tests.oracle.counted import counted
 
+from schedlab.execution.maintenance import Maintenance, Reservation
 from schedlab.model.cluster import Cluster, NodeGroup, Partition
 from schedlab.model.request import SINGLE_CORE, Request
 from schedlab.model.workload import Workload
@@ -192,6 +193,34 @@ def random_jobs(random: Random, number: int, requests: int, scale: int) -> Colum
     }
     columns |= {name: [random.randint(-1, 1) for _ in range(number)] for name in ("user", "group", "queue")}
     return columns
+
+
+def random_windows(random: Random, case: Case) -> list[Window]:
+    """Maintenance for all and reservations for some, over the time at which the jobs of the case come."""
+    nodes = sum(group.count for group in case.cluster.groups)
+    span = max([*case.columns["submit"], *case.columns["limit"], 2.0])
+    # By counting cores, easy-strict takes what a draining node gives back for free.
+    victims = ("requeue", "kill") if case.policy.backfill == "easy-strict" else ("requeue", "kill", "drain")
+    windows = []
+    for _ in range(random.randint(1, 3)):
+        begin = float(random.choice((0, random.randint(0, int(span)), random.choice(case.columns["submit"]))))
+        length = float(random.choice((1, random.randint(1, int(span)), random.choice(case.columns["limit"]) or 1)))
+        some = frozenset(random.sample(range(nodes), random.randint(1, nodes)))
+        if random.random() < 0.5:
+            windows.append(Window(some, begin, begin + length, victims=random.choice(victims)))
+        else:
+            users = frozenset(user for user in (0, 1) if random.random() < 0.5)
+            windows.append(Window(some, begin, begin + length, users))
+    return windows
+
+
+def observer(window: Window, cluster: Cluster) -> Reservation:
+    """The same for the engine."""
+    names = cluster.node_names()
+    nodes, length = ",".join(names[node] for node in sorted(window.nodes)), window.until - window.start
+    if window.victims:
+        return Maintenance(nodes, window.start, length, window.victims)  # type: ignore[arg-type]
+    return Reservation(nodes, window.start, length, sorted(window.users))
 
 
 def random_clock(random: Random) -> Any:

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from tests.oracle import Result, simulate
-from tests.property.cases import BACKFILLS, Case, random_capped_case, random_case
+from tests.oracle import Result, Window, simulate
+from tests.property.cases import BACKFILLS, Case, observer, random_capped_case, random_case
 
 import schedlab
 from schedlab.execution.power import Power
@@ -22,16 +23,18 @@ EXAMPLES = int(os.environ.get("SCHEDLAB_EXAMPLES", "0"))
 COMPARED = ("state", "eligible", "start", "end", "estimate", "backfilled", "priority", "nodes")
 
 
-def compare(case: Case) -> None:
-    observers = [] if case.watts is None else [Power(groups=case.watts, cap=case.cap_watts)]
+def compare(case: Case, policy: Any = None, windows: Sequence[Window] = ()) -> None:
+    observers: list[Any] = [observer(window, case.cluster) for window in windows]
+    if case.watts is not None:
+        observers.append(Power(groups=case.watts, cap=case.cap_watts))
     options = {"requests": case.detail, "observers": observers, **case.options}
-    run = schedlab.simulate(case.workload(), case.cluster, case.policy_text(), validate=True, **options)
+    run = schedlab.simulate(case.workload(), case.cluster, policy or case.policy_text(), validate=True, **options)
     engine = [by_engine(row) for row in run.jobs.iter_rows(named=True)]
-    results = simulate(case.jobs(), case.cluster, case.policy, cap=case.cap(), **case.options)
+    results = simulate(case.jobs(), case.cluster, case.policy, cap=case.cap(), windows=windows, **case.options)
     oracle = [by_oracle(result, case.cluster.pool) for result in results]
     different = [position for position in range(len(oracle)) if engine[position] != oracle[position]]
     for position in different[:1]:
-        assert engine[position] == oracle[position], f"position {position} of {case}"
+        assert engine[position] == oracle[position], f"position {position} of {case} with {windows}"
     assert len(engine) == len(oracle)
     assert schedlab.check(run) == []
 

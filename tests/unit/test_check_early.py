@@ -97,7 +97,8 @@ def test_a_job_that_stands_still_for_ever(tmp_path: Path) -> None:
     assert found(folder) == {("state", 1)}  # it would have gone on
     write(folder, "pieces", pieces)
     write(folder, "jobs", [{**row, "limit": 20.0} for row in jobs])
-    assert found(folder) == {("state", 1)}  # its limit would have ended it
+    # Its limit would have ended it; and nobody believed in that limit.
+    assert found(folder) == {("state", 1), ("estimate", 1), ("estimate", 2)}
 
 
 def test_a_pool_has_pieces_too(tmp_path: Path) -> None:

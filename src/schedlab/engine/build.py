@@ -10,8 +10,8 @@ import numpy as np
 
 from schedlab import _core
 from schedlab.engine.budget import Budget
+from schedlab.engine.calendar import Window
 from schedlab.engine.decider import Combined, Decider, Policy
-from schedlab.engine.observer import Window
 from schedlab.engine.options import Options
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
@@ -99,7 +99,7 @@ def _function(order: Order | None) -> Any:
     return None if order is None or order.plugin is None else order.plugin.make()
 
 
-def native_policy(spec: PolicySpec, choice: Chosen | None = None, *, calendar: bool = False) -> _core.NativePolicy:
+def native_policy(spec: PolicySpec, choice: Chosen | None = None) -> _core.NativePolicy:
     """The core's policy. Orders in Python that need no more than a job's columns are computed by the feed."""
 
     def order(which: Order, function: Any, given: str) -> Any:
@@ -117,7 +117,6 @@ def native_policy(spec: PolicySpec, choice: Chosen | None = None, *, calendar: b
         scan=None if spec.scan is None else order(spec.scan, choice.scan, "given-scan"),
         depth=-1 if spec.depth is None else spec.depth,
         reservations=spec.reservations,
-        calendar=calendar,
     )
 
 
@@ -153,7 +152,7 @@ def new_simulation(
         pass_per_event=options.passes == "event",
         kill_at_limit=options.overrun == "kill",
         follow_dependencies=options.dependencies == "follow",
-        calendar=list(calendar),
+        calendar=[window[:5] for window in calendar],
         budget=None if budget is None else budget.for_core(),
         keep_history=choice.decider is not None,
         validate=validate,

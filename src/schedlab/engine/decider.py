@@ -39,6 +39,7 @@ class Policy(ABC):
     exclusive = False  # whether every job gets whole nodes
     observers: Sequence[object] = ()
     resumable = True  # whether a run with it can be taken up again from a checkpoint
+    knows_calendar = True  # whether it can keep to what observers set aside; if not, maintenance is a surprise to it
 
     @abstractmethod
     def decide(self, view: View, events: list[Event]) -> None:

@@ -25,16 +25,19 @@ def explained_failure(
     if isinstance(error, SchedlabError):
         return error  # of a decider elsewhere, which has said it all
     line = _their_line(error.__traceback__)
+    observer = getattr(error, "observer", "")
     if isinstance(error, _core.DecisionError):
-        return DecisionError(str(error) + (f"\n  {line}" if line else ""))
+        who = f"observer {observer}: " if observer else ""
+        return DecisionError(f"{who}{error}" + (f"\n  {line}" if line else ""))
     if not line:
         return None
     clock = f"{view.now:.15g} s"
     if workload.origin is not None:
         clock += f" ({workload.origin + timedelta(seconds=view.now):%Y-%m-%d %H:%M:%S})"
     job = f", job {simulation.last_job} being the last one dealt with" if simulation.last_job >= 0 else ""
+    who = f"observer {observer}" if observer else choice.name
     return PolicyError(
-        f"{choice.name}: {type(error).__name__}: {error}\n  {line}\n  at simulated time {clock}{job}",
+        f"{who}: {type(error).__name__}: {error}\n  {line}\n  at simulated time {clock}{job}",
         time=view.now,
         job=simulation.last_job,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,12 @@ import pyarrow as pa
 
 from schedlab._core import Job, View
 from schedlab.engine.budget import Budget, one_budget
+from schedlab.engine.calendar import Window, calendar_of, name_of
 from schedlab.engine.decider import Event
 from schedlab.model.cluster import Cluster
+from schedlab.model.plugins import HOOKS
 
 Nodes = list[tuple[int, int]]  # (node, chunks)
-Window = tuple[list[int], float, float, list[int]]  # nodes, from, until, users it is set aside for
 
 
 class Observer:
@@ -62,7 +64,7 @@ class Observer:
         return {}
 
     def calendar(self, cluster: Cluster) -> list[Window]:
-        """Nodes that are set aside for a time, known before the run: backfilling looks ahead to it."""
+        """Nodes that are set aside for a time, known before the run: it binds whoever decides."""
         return []
 
     def budget(self, cluster: Cluster) -> Budget | None:
@@ -76,18 +78,28 @@ def defines(observer: object, hook: str) -> bool:
     return own is not None and own is not getattr(Observer, hook, None)
 
 
+def _call(observer: Any, hook: str, *arguments: Any) -> Any:
+    """What the hook says; an error in it knows whose it is."""
+    try:
+        return getattr(observer, hook)(*arguments)
+    except Exception as error:
+        if not hasattr(error, "observer"):
+            error.observer = name_of(observer)  # type: ignore[attr-defined]
+        raise
+
+
 class Observers:
     """All observers of a run behind the two calls that the core makes, before and after each pass."""
 
     def __init__(self, observers: Sequence[Any]) -> None:
         self._all = list(observers)
-        hooks = ("submitted", "before", "after", "started", "stopped", "ended", "node_changed")
-        self._hooks: dict[str, list[Callable[..., Any]]] = {
-            hook: [getattr(observer, hook) for observer in self._all if defines(observer, hook)] for hook in hooks
-        }
-        self._gates = [observer.allows for observer in self._all if defines(observer, "allows")]
+        self._hooks = {hook: self._those_with(hook) for hook in HOOKS}
+        self._gates = [each for each in self._all if defines(each, "allows")]
         self._states: list[str] = []
         self._changes = 0
+
+    def _those_with(self, hook: str) -> list[Callable[..., Any]]:
+        return [partial(_call, observer, hook) for observer in self._all if defines(observer, hook)]
 
     def __bool__(self) -> bool:
         return bool(self._all)
@@ -107,13 +119,16 @@ class Observers:
 
     def _allows(self, view: View, job: Job, nodes: Nodes) -> bool:
         self._tell_moves(view)  # of this pass, so far
-        return all(allows(view, job, nodes) for allows in self._gates)
+        for observer in self._gates:
+            if not _call(observer, "allows", view, job, nodes):
+                view.refusal = f"observer {name_of(observer)} refused the start of job {job.id} at {view.now:.15g} s"
+                return False
+        return True
 
     def begin(self, view: View) -> None:
         self._states = ["up"] * view.cluster.nodes
-        for observer in self._all:
-            if defines(observer, "begin"):
-                observer.begin(view)
+        for begin in self._hooks["begin"]:
+            begin(view)
         self._tell_nodes(view)
 
     def before(self, view: View, events: list[Event]) -> None:
@@ -139,16 +154,14 @@ class Observers:
     def finish(self, view: View) -> dict[str, float]:
         self._tell_moves(view)
         values: dict[str, float] = {}
-        for observer in self._all:
-            if defines(observer, "finish"):
-                values.update({name: float(value) for name, value in observer.finish(view).items()})
+        for finish in self._hooks["finish"]:
+            values.update({name: float(value) for name, value in finish(view).items()})
         return values
 
     def per_job(self) -> pa.Table | None:
         columns: dict[str, dict[int, float]] = {}
-        for observer in self._all:
-            if defines(observer, "per_job"):
-                columns.update(observer.per_job())
+        for per_job in self._hooks["per_job"]:
+            columns.update(per_job())
         if not columns:
             return None
         jobs = {name: np.fromiter(values, np.int64, len(values)) for name, values in columns.items()}
@@ -158,10 +171,8 @@ class Observers:
             arrays[name][np.searchsorted(sequences, jobs[name])] = np.fromiter(values.values(), float, len(values))
         return pa.table({"sequence": pa.array(sequences)} | {n: pa.array(a) for n, a in arrays.items()})
 
-    def calendar(self, cluster: Cluster) -> list[Window]:
-        return [
-            window for observer in self._all if defines(observer, "calendar") for window in observer.calendar(cluster)
-        ]
+    def calendar(self, cluster: Cluster, decider: object = None) -> list[Window]:
+        return calendar_of([each for each in self._all if defines(each, "calendar")], cluster, decider)
 
     def budget(self, cluster: Cluster) -> Budget | None:
         wanted = [observer.budget(cluster) for observer in self._all if defines(observer, "budget")]

@@ -12,6 +12,7 @@ from typing import Any
 
 from schedlab import _core
 from schedlab.engine.build import Chosen, native_policy, new_simulation
+from schedlab.engine.calendar import recorded
 from schedlab.engine.checkpoint import Checkpoint
 from schedlab.engine.decider import Decider, Event
 from schedlab.engine.failure import explained_failure
@@ -82,8 +83,8 @@ class Simulation:
         self._choice = choice
         follow = options.dependencies == "follow"
         keep = scenario.out is None and not workload.flexible
-        calendar, self._budget = self._observers.calendar(cluster), self._observers.budget(cluster)
-        self._calendar = bool(calendar)
+        self._calendar = calendar = self._observers.calendar(cluster, choice.decider)
+        self._budget = self._observers.budget(cluster)
         self.core = new_simulation(
             cluster,
             choice,
@@ -105,7 +106,7 @@ class Simulation:
         )
         observed = self._observers.watching
         self.core.prepare(
-            native=native_policy(choice.spec, choice, calendar=self._calendar),
+            native=native_policy(choice.spec, choice),
             decide=None if choice.decider is None else choice.decider.decide,
             recall=getattr(choice.decider, "recall", None),
             before=self._observers.before if observed else None,
@@ -215,7 +216,7 @@ class Simulation:
         choice = self._choice
         if choice.decider is not None:
             return choice.decider.decide
-        native = native_policy(choice.spec, choice, calendar=self._calendar)
+        native = native_policy(choice.spec, choice)
         return lambda view, _events: native.decide(view)
 
     def advance(self) -> bool:
@@ -248,6 +249,7 @@ class Simulation:
                 "options": asdict(self._options),
                 "workload": _described(self._workload, self._feed.requests.left_out),
                 "requests": self._feed.requests.all,
+                **recorded(self._calendar, self._cluster),
                 "timing": {"engine": seconds},
                 "observed": observed,
                 **({} if self._budget is None else {"budget": self._budget.to_dict()}),

@@ -83,6 +83,7 @@ PIECES_SCHEMA = pa.schema(
         pa.field("request", pa.int32(), nullable=False),
         pa.field("work", pa.float64(), nullable=False),  # seconds that were left to do at the beginning
         pa.field("rate", pa.float64(), nullable=False),
+        pa.field("expected_end", pa.float64(), nullable=False),  # as believed when the job took these nodes
         pa.field("nodes", pa.string()),
     ]
 )

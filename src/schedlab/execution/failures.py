@@ -77,6 +77,8 @@ class Failures(Observer):
     `groups` has other numbers for some node groups. `trace` is a CSV file with the columns node, from, until (seconds).
     """
 
+    name = "failures"
+
     def __init__(
         self,
         mtbf: float = inf,

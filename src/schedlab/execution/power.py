@@ -56,6 +56,8 @@ class Power(Observer):
     alone is rejected.
     """
 
+    name = "power"
+
     def __init__(
         self,
         idle: float = 0.0,

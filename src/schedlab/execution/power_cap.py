@@ -15,6 +15,8 @@ class PowerCap(Combined):
     The same as that policy with the observer `power(…, cap=watts)`.
     """
 
+    name = "power-cap"
+
     def __init__(self, watts: float, policy: str = "easy", **power: Any) -> None:
         if not watts > 0:
             raise InputError(f"power-cap: watts cannot be {watts!r}", hint="give watts, above 0")

@@ -16,6 +16,8 @@ class Sleep(Observer):
     as many nodes as it needs are booted, those with the lowest numbers first.
     """
 
+    name = "sleep"
+
     def __init__(self, after: float = 600.0, boot: float = 120.0, keep: int = 0) -> None:
         if not after > 0 or not boot > 0 or not keep >= 0:
             raise InputError("sleep: after and boot have to be above 0, keep 0 or more")

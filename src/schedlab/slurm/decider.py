@@ -45,6 +45,7 @@ class RealSlurm(Policy):
 
     overrun = "run"  # Slurm kills at limits itself
     resumable = False
+    knows_calendar = False
 
     def __init__(
         self,
@@ -208,7 +209,7 @@ class RealSlurm(Policy):
             view.resize(known.job, given)
         started = view.start(known.job, shares, priority=info.priority, backfilled=info.backfilled)
         if not started:
-            raise SlurmError(f"Slurm has started job {known.job.id} on {launch.nodes}, which somebody does not allow")
+            raise SlurmError(f"Slurm has started job {known.job.id} on {launch.nodes}, but {view.refusal}")
         self._last_change = view.now
         return True
 

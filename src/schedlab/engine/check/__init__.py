@@ -1,8 +1,8 @@
 """The independent judge of a schedule: replays what a run says happened, with code of its own, not the engine's.
 
 It reads the tables and asks of every job whether its times, its state and its nodes can be true, of every node whether
-it was ever over-full or took a job while it was closed, of the machine whether its
-budget was kept, and of the timeline whether it tells the same story.
+it was ever over-full or took a job while it was closed or set aside for others, of the machine whether its budget was
+kept, and of the timeline whether it tells the same story.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from schedlab.engine.check.budget import check_budget
+from schedlab.engine.check.calendar import check_calendar, check_estimates
 from schedlab.engine.check.closed import check_closed_nodes
 from schedlab.engine.check.offences import Offence, Offences
 from schedlab.engine.check.pieces import check_pieces
@@ -35,12 +36,14 @@ def check(run: Run | str | Path) -> list[Offence]:
     if record is not None:
         check_identity(record, offences)
         check_times(record, offences)
+        check_estimates(record, offences)
         check_dependencies(record, offences)
         check_pieces(record, offences)
         stays = stays_of(record)
         places = check_places(record, stays, offences)
         if places is not None:
             check_closed_nodes(record, stays, places, offences)
+            check_calendar(record, stays, places, offences)
             check_budget(record, stays, places, offences)
         check_timeline(record, stays, offences)
     return offences.listed()

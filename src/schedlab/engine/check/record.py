@@ -26,6 +26,18 @@ PIECE_TIMES = ("begin", "end", "work", "rate")
 
 
 @dataclass(frozen=True)
+class Window:
+    """Nodes that were set aside for a time, except for the jobs of some users."""
+
+    nodes: list[int]  # positions in the cluster
+    start: float
+    until: float
+    users: list[int]
+    by: str
+    victims: str
+
+
+@dataclass(frozen=True)
 class Pieces:
     """Stretches of the lives of jobs, those of one job together and in the order in which they are told."""
 
@@ -38,6 +50,7 @@ class Pieces:
     end: NDArray[np.float64]
     work: NDArray[np.float64]
     rate: NDArray[np.float64]
+    expected_end: NDArray[np.float64]  # as believed when it took these nodes; not a number in older runs
     how: NDArray[np.int8]  # position in PIECE_ENDS
     nodes: NDArray[np.int64]  # position in `node_sets` of the record; -1 if none are named
     row: NDArray[np.int64]  # position of the job in the record
@@ -89,6 +102,8 @@ class Record:
     end: NDArray[np.float64]
     runtime: NDArray[np.float64]
     limit: NDArray[np.float64]
+    estimate: NDArray[np.float64]
+    user: NDArray[np.int32]  # -1 if it is not known
     state: NDArray[np.int8]  # position in STATES
     after: NDArray[np.int64]
     think: NDArray[np.float64]
@@ -97,6 +112,7 @@ class Record:
     pieced: NDArray[np.bool_]  # its life is told in pieces
     pieces: Pieces
     node_changes: NodeChanges
+    windows: list[Window]  # the calendar
     timeline: dict[str, NDArray[Any]]
 
     def in_state(self, *names: str) -> NDArray[np.bool_]:
@@ -133,6 +149,8 @@ def _record(config: dict[str, Any], tables: Tables, offences: Offences) -> Recor
     _require("jobs", jobs, (*NUMBERS, *TIMES, "state", "nodes"))
     columns: dict[str, Any] = {name: _numbers(jobs[name], -1, np.int64) for name in NUMBERS}
     columns |= {name: _numbers(jobs[name], np.nan, np.float64) for name in TIMES}
+    columns["estimate"] = _optional(jobs, "estimate")
+    columns["user"] = _numbers(jobs["user"], -1, np.int32) if "user" in jobs.column_names else np.full(len(jobs), -1)
     followed = "after" in jobs.column_names
     columns["after"] = _numbers(jobs["after"], -1, np.int64) if followed else np.full(len(jobs), -1, np.int64)
     columns["think"] = _numbers(jobs["think"], 0.0, np.float64) if followed else np.zeros(len(jobs))
@@ -161,6 +179,7 @@ def _record(config: dict[str, Any], tables: Tables, offences: Offences) -> Recor
         pieced=pieced,
         pieces=pieces,
         node_changes=_node_changes(tables.get("nodes"), cluster),
+        windows=_windows(config.get("calendar", []), cluster, offences),
         timeline={name: timeline[name].to_numpy() for name in timeline.column_names},
         **columns,
     )
@@ -172,10 +191,12 @@ def _pieces(
     if table is None:
         numbers, times = np.empty(0, np.int64), np.empty(0)
         columns: dict[str, Any] = dict.fromkeys(NUMBERS, numbers) | dict.fromkeys(PIECE_TIMES, times)
+        columns["expected_end"] = times
         return Pieces(how=np.empty(0, np.int8), nodes=numbers, row=numbers, **columns)
     columns = {name: _numbers(table[name], -1, np.int64) for name in NUMBERS}
     columns |= {name: _numbers(table[name], np.nan, np.float64) for name in PIECE_TIMES}
     columns |= {"how": _words(table["how"], PIECE_ENDS), "nodes": nodes}
+    columns["expected_end"] = _optional(table, "expected_end")
     by_sequence = np.argsort(sequences, kind="stable")
     place = np.searchsorted(sequences[by_sequence], columns["sequence"])
     columns["row"] = np.append(by_sequence, -1)[place]
@@ -194,6 +215,24 @@ def _node_changes(table: pa.Table | None, cluster: Cluster) -> NodeChanges:
     names = table["node"].to_pylist()
     nodes = np.array([numbers.get(name, -1) for name in names], np.int64)
     return NodeChanges(_numbers(table["time"], np.nan, np.float64), nodes, names, _words(table["state"], NODE_STATES))
+
+
+def _windows(described: list[dict[str, Any]], cluster: Cluster, offences: Offences) -> list[Window]:
+    numbers = {name: number for number, name in enumerate(cluster.node_names())}
+    windows = []
+    for each in described:
+        unknown = [name for name in each["nodes"] if name not in numbers]
+        if unknown:
+            offences.add("calendar", f"there is no node {unknown[0]}")
+        until = float("inf") if each["until"] is None else float(each["until"])
+        known = [numbers[name] for name in each["nodes"] if name in numbers]
+        windows.append(Window(known, float(each["from"]), until, each["users"], each["by"], each["victims"]))
+    return windows
+
+
+def _optional(table: pa.Table, name: str) -> NDArray[np.float64]:
+    """A column that older runs do not have."""
+    return _numbers(table[name], np.nan, np.float64) if name in table.column_names else np.full(len(table), np.nan)
 
 
 def _require(name: str, table: pa.Table, columns: tuple[str, ...]) -> None:

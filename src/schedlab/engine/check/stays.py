@@ -16,8 +16,10 @@ class Stays:
     """Times during which a job had the same nodes. A job that simply ran has one: its row."""
 
     job: NDArray[np.int64]
+    user: NDArray[np.int32]
     begin: NDArray[np.float64]
     end: NDArray[np.float64]
+    expected_end: NDArray[np.float64]  # as believed at its beginning; not a number where the run does not say
     cores: NDArray[np.int64]
     count: NDArray[np.int64]
     request: NDArray[np.int64]
@@ -44,8 +46,10 @@ def stays_of(record: Record) -> Stays:
 
     return Stays(
         job=joined(record.job, pieces.job[first]),
+        user=joined(record.user, record.user[pieces.row[first]]),
         begin=joined(record.start, pieces.begin[first]),
         end=joined(record.end, pieces.end[last]),
+        expected_end=joined(record.start + record.estimate, pieces.expected_end[first]),
         cores=joined(record.cores, pieces.cores[first]),
         count=joined(record.count, pieces.count[first]),
         request=joined(record.request, pieces.request[first]),

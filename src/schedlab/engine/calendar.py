@@ -1,0 +1,71 @@
+"""The calendar: nodes that observers set aside for a time, known before the run. It binds whoever decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import inf
+from typing import Any, NamedTuple
+
+from schedlab.model.cluster import Cluster
+from schedlab.model.errors import InputError
+
+
+class Window(NamedTuple):
+    """Nodes (by number) that are set aside from `start` until `until`, except for the jobs of some `users`."""
+
+    nodes: Sequence[int]
+    start: float
+    until: float
+    users: Sequence[int] = ()
+    by: str = ""  # who has set them aside: the observer's name, if nothing else is said
+    # The nodes are closed then, and what becomes of jobs that are still there (estimates err): "requeue", "kill", or
+    # "drain", they may end. "": the nodes stay open, and such jobs may end.
+    victims: str = ""
+
+
+def name_of(observer: object) -> str:
+    """As errors and run.json call it: its own `name`, or that of its class."""
+    return str(getattr(observer, "name", "") or type(observer).__qualname__)
+
+
+def calendar_of(observers: Iterable[Any], cluster: Cluster, decider: object = None) -> list[Window]:
+    """The windows of those observers that have some; none if whoever decides cannot be told of them."""
+    found = [
+        _checked(Window(*fields), observer, cluster) for observer in observers for fields in observer.calendar(cluster)
+    ]
+    if getattr(decider, "knows_calendar", True):
+        return found
+    for window in found:
+        if not window.victims:
+            hint = "maintenance comes as a surprise to it; or take a built-in policy"
+            raise InputError(f"this policy cannot keep nodes for a {window.by}", hint=hint)
+    return []
+
+
+def recorded(calendar: Sequence[Window], cluster: Cluster) -> dict[str, Any]:
+    """What run.json says of it: nothing, if nothing is set aside."""
+    names = cluster.node_names()
+    windows = [
+        {
+            "nodes": [names[node] for node in window.nodes],
+            "from": window.start,
+            "until": window.until if window.until < inf else None,
+            "users": list(window.users),
+            "by": window.by,
+            "victims": window.victims,
+        }
+        for window in calendar
+    ]
+    return {"calendar": windows} if windows else {}
+
+
+def _checked(window: Window, observer: object, cluster: Cluster) -> Window:
+    nodes, by = sorted({int(node) for node in window.nodes}), window.by or name_of(observer)
+    count = sum(group.count for group in cluster.groups)
+    start, until = float(window.start), float(window.until)
+    if nodes and not 0 <= nodes[0] <= nodes[-1] < count:
+        hint = f"nodes are numbered from 0 to {count - 1}"
+        raise InputError(f"the calendar of {by} has a node number that is not there: {nodes}", hint=hint)
+    if not -inf < start < inf or not start <= until:
+        raise InputError(f"the calendar of {by} has a time from {start} until {until}", hint="give seconds")
+    return Window(nodes, start, until, [int(user) for user in window.users], by, window.victims)

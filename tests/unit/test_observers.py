@@ -1,0 +1,75 @@
+"""Observers that fail or refuse are named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import schedlab as sl
+from schedlab.execution.power_cap import PowerCap
+
+TWO = sl.Cluster.uniform(2, cores=4)
+ONE_JOB: dict[str, Any] = {"submit": [5], "runtime": [50], "count": [4]}
+
+
+def hooked(hook: str, act: Any, **attributes: Any) -> Any:
+    return type("Curious", (sl.Observer,), {hook: act, **attributes})()
+
+
+@pytest.mark.parametrize("hook", ["begin", "submitted", "before", "after", "started", "stopped", "ended", "allows"])
+@pytest.mark.parametrize("name", ["", "my-observer"])
+def test_an_error_names_the_observer(hook: str, name: str) -> None:
+    def fail(self: Any, view: Any, *more: Any) -> Any:
+        raise ZeroDivisionError("in my observer")
+
+    observers = [sl.Observer(), hooked(hook, fail, name=name)]
+    with pytest.raises(sl.PolicyError, match=f"^observer {name or 'Curious'}: ZeroDivisionError: in my observer"):
+        sl.simulate(sl.Workload.of(**ONE_JOB), TWO, "easy", observers=observers)
+
+
+def test_an_impossible_decision_names_the_observer_that_made_it() -> None:
+    def fail(self: Any, view: Any) -> None:
+        view.open(0)
+
+    with pytest.raises(sl.DecisionError, match=r"^observer Curious: cannot open node 0 at 5 s: it is open"):
+        sl.simulate(sl.Workload.of(**ONE_JOB), TWO, "easy", observers=[hooked("before", fail)])
+
+
+def test_a_mistake_of_the_policy_is_not_an_observers() -> None:
+    class Hasty(sl.Policy):
+        def decide(self, view: Any, events: Any) -> None:
+            view.start(view.queue[0], [(7, 4)])
+
+    with pytest.raises(sl.DecisionError, match=r"^cannot start job 1 at 5 s: there is no such node"):
+        sl.simulate(sl.Workload.of(**ONE_JOB), TWO, Hasty(), observers=[hooked("before", lambda *_: None)])
+
+
+def test_a_refusal_names_the_observer() -> None:
+    seen: list[str] = []
+
+    class Asking(PowerCap):
+        def decide(self, view: Any, events: Any) -> None:
+            seen.append(view.refusal)
+            super().decide(view, events)
+            seen.append(view.refusal)
+
+    jobs = sl.Workload.of(submit=[0, 5], runtime=[50, 50], count=[4, 4])
+    sl.simulate(jobs, TWO, Asking(watts=75, idle=10, per_core=10))
+    assert seen[:3] == ["", "", ""]
+    assert seen[3] == "observer power-cap refused the start of job 2 at 5 s"
+
+
+@pytest.mark.parametrize("policy", ["easy", "easy-strict", "easy:reservations=2", "conservative", "skip"])
+def test_a_job_that_is_refused_waits_and_is_asked_for_again(policy: str) -> None:
+    """Job 2 heads the queue until 100 s; job 3 fits beside job 1, and may start from 50 s on."""
+
+    def allows(self: Any, view: Any, job: Any, nodes: Any) -> bool:
+        return bool(job.id != 3 or view.now >= 50)
+
+    observer = hooked("allows", allows, begin=lambda self, view: view.wake_at(50))
+    jobs = sl.Workload.of(
+        requests=[sl.Request({"cores": 2})], submit=[0, 1, 2], runtime=[100, 10, 10], count=[3, 4, 1], request=[0] * 3
+    )
+    run = sl.simulate(jobs, TWO, policy, observers=[observer], validate=True)
+    assert run.jobs["start"].to_list() == [0.0, 100.0, 50.0]
