@@ -470,9 +470,10 @@ class SwfParser:
         drop_bad_rows: bool = False,
         max_procs: int = 0,
         named: bool = False,
+        memory: bool = False,
     ) -> None:
         """
-        A negative `missing_limit` stands for the run time; `named` takes all job ids as names.
+        A negative `missing_limit` stands for the run time; `named` takes all job ids as names; `memory`: requested memory counts, and has to make sense.
         """
 
     def feed(self, piece: bytes) -> bool:
@@ -521,6 +522,16 @@ class SwfParser:
     @property
     def filled(self) -> dict[str, int]:
         """How many missing values were replaced, by what."""
+
+    @property
+    def odd(self) -> dict[str, int]:
+        """
+        How many jobs have a value that makes no sense and that they do not need, by field.
+        """
+
+    @property
+    def unkept(self) -> dict[str, int]:
+        """How many jobs have what the columns have no place for."""
 
     @property
     def unknown(self) -> dict[str, int]:

@@ -330,13 +330,14 @@ def _print(workload: Workload, cluster: Cluster, cluster_from: str, results: Seq
     from schedlab.analysis.compare import Comparison, Row, observed
     from schedlab.cli.output import console, say
     from schedlab.cli.table import comparison_table, footnote
+    from schedlab.workload.notes import noted
 
     size = f"{cluster.cores:,} cores" if cluster.pool else f"{cluster.nodes:,} nodes, {cluster.cores:,} cores"
     say(f"{workload.name}: {workload.report.kept:,} jobs on {cluster.name} ({size}{cluster_from})")
     for reason, number in workload.report.dropped.items():
         say(f"  left out: {number:,} {reason}", "dim")
-    for reason, number in workload.report.filled.items():
-        say(f"  noted: {number:,} {reason}", "dim")
+    for note in noted(workload.report.filled, workload.report.kept):
+        say(f"  noted: {note}", "dim")
     for note in cluster.notes:
         say(f"  noted of the cluster: {note}", "dim")
     rows = tuple(Row(result.policy, result.summary) for result in results)

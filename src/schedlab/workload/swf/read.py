@@ -20,6 +20,7 @@ from schedlab.workload.stream import Columns, Known, ReadAgain, stream
 from schedlab.workload.swf.header import origin, parse_header
 
 CHUNK = 1 << 16  # jobs
+ODD = "a value that makes no sense, counts as unknown"
 
 
 def looks_like(start: str, name: str) -> bool:
@@ -78,6 +79,7 @@ class SwfScan:
             drop_bad_rows=options.bad_rows == "drop",
             max_procs=options.max_procs,
             named=log.named,
+            memory=options.full,
         )
 
     def __iter__(self) -> Iterator[Columns]:
@@ -111,8 +113,9 @@ class SwfScan:
             records=parser.records,
             kept=parser.kept,
             dropped=parser.dropped,
-            filled=parser.filled,
+            filled=parser.filled | {f"{field}: {ODD}": count for field, count in parser.odd.items()},
             bad_rows=[f"line {line}: {problem}" for line, problem in parser.bad_rows],
+            unkept=parser.unkept,
             unknown=parser.unknown,
             out_of_order=parser.out_of_order,
         )
