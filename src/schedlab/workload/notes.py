@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+ODD = "a value that makes no sense, counts as unknown"  # behind the name of a field that no job needs
 RUN_AS_LIMIT = "limit: run time"  # in `ReadReport.filled`, whatever the format
 
 

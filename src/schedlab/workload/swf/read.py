@@ -15,12 +15,12 @@ from schedlab.files.bytestream import ByteStream
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request
 from schedlab.model.workload import ReadReport, Workload
+from schedlab.workload.notes import ODD
 from schedlab.workload.options import ReadOptions
 from schedlab.workload.stream import Columns, Known, ReadAgain, stream
 from schedlab.workload.swf.header import origin, parse_header
 
 CHUNK = 1 << 16  # jobs
-ODD = "a value that makes no sense, counts as unknown"
 
 
 def looks_like(start: str, name: str) -> bool:
