@@ -170,10 +170,10 @@ class View:
         nodes: Sequence[tuple[int, int]] | None = None,
         shape: int | None = None,
         priority: float = 0.0,
-        backfilled: bool = False,
+        backfilled: bool | None = None,
     ) -> bool:
         """
-        Start a waiting job where the placement puts it, or on `nodes` [(node, chunks), …]; in one of its shapes. False if it does not fit, or would delay a job that holds a reservation.
+        Start a waiting job where the placement puts it, or on `nodes` [(node, chunks), …]; in one of its shapes. False if it does not fit, or would delay a job that holds a reservation. `backfilled` says whether it passes a job that is ahead of it.
         """
 
     def reserve(self, job: Job | None) -> float:

@@ -164,6 +164,17 @@ def test_perfect_estimates_are_called_that(tmp_path: Path) -> None:
     assert sl.read_workload(log).report.filled == {"limit: run time": 7}
 
 
+@pytest.mark.parametrize(
+    "option", [("--estimate", "limit", "exact"), ("--overrun", "kill", "run"), ("-c", "2x2", "4x1")]
+)
+def test_an_option_that_takes_one_value_is_given_once(option: tuple[str, str, str]) -> None:
+    name, one, other = option
+    failed = schedlab("run", DEMO, "--cluster" if name == "-c" else name, one, name, other)
+    assert failed.returncode == 2
+    assert "is given 2 times, and takes one value" in failed.stderr and "give it once" in failed.stderr
+    assert schedlab("run", DEMO, "-c", "64x4", "--policy", "fcfs", "--policy", "easy").returncode == 0
+
+
 def test_an_exported_schedule_has_job_numbers(tmp_path: Path) -> None:
     log = tmp_path / "named.swf"
     log.write_text(MEMORY.replace("\n1 ", "\na.1 ").replace("\n2 ", "\nb.2 "))
