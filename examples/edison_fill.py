@@ -25,7 +25,7 @@ def experiment(seed, pressure=1.0):
     jobs = generate(EdisonLike(), span=8.5 * DAY, seed=seed)
     jobs = hold_pressure(jobs, CORES, low=pressure, high=pressure, seed=seed)
     filled = fill(
-        jobs, CORES, wait=WAIT, job_cores=NODE_CORES, stabilisation=DAY, experiment=7 * DAY, drain=8 * HOUR, seed=seed
+        jobs, CORES, wait=WAIT, node_cores=NODE_CORES, stabilisation=DAY, experiment=7 * DAY, drain=8 * HOUR, seed=seed
     )
     return filled, sl.simulate(filled, sl.Cluster.uniform(NODES, cores=NODE_CORES), "easy")
 

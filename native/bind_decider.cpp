@@ -46,11 +46,12 @@ std::optional<Shares> shares_of(const Nodes &nodes) {
 }
 
 bool start(const ViewPtr &view, const JobView &job, const Nodes &nodes, std::optional<int> shape, double priority,
-           bool backfilled) {
+           std::optional<bool> backfilled) {
   const Slot slot = subject(view, job);
   const auto shares = shares_of(nodes);
   view->worked(1024);  // with what Python did for it
-  return view->start_as(slot, shape.value_or(job.facts().way), shares ? &*shares : nullptr, priority, backfilled);
+  return view->start_as(slot, shape.value_or(job.facts().way), shares ? &*shares : nullptr, priority,
+                        backfilled ? Backfilled(*backfilled) : Backfilled());
 }
 
 constexpr std::pair<const char *, NodeMode> kModes[] = {{"up", NodeMode::Up},
@@ -278,9 +279,11 @@ void bind_view(nb::module_ &module) {
           },
           "job"_a, "Would it start now, reservations aside?")
       .def("start", &start, "job"_a, "nodes"_a.none() = nb::none(), "shape"_a.none() = nb::none(), "priority"_a = 0.0,
-           "backfilled"_a = false,
+           "backfilled"_a.none() = nb::none(),
            "Start a waiting job where the placement puts it, or on `nodes` [(node, chunks), …]; in one of its shapes. "
-           "False if it does not fit, or would delay a job that holds a reservation.")
+           "False if it does not fit, or would delay a job that holds a reservation. `backfilled` says whether it "
+           "passes "
+           "a job that is ahead of it.")
       .def(
           "reserve",
           [](const ViewPtr &view, const JobView *job) { return job ? view->reserve(subject(view, *job)) : kNever; },

@@ -64,7 +64,7 @@ using Place = std::pair<std::uint64_t, std::string>;  // line, problem
 Place to_place(const swf::BadRow &row) { return {row.line, row.problem}; }
 
 void construct(swf::Parser *self, const std::string &clean, const std::string &procs, double missing_limit,
-               bool drop_bad_rows, std::int64_t max_procs, bool named) {
+               bool drop_bad_rows, std::int64_t max_procs, bool named, bool memory) {
   swf::Options options;
   if (clean == "none")
     options.clean = swf::Clean::None;
@@ -80,6 +80,7 @@ void construct(swf::Parser *self, const std::string &clean, const std::string &p
   options.drop_bad_rows = drop_bad_rows;
   options.max_procs = max_procs;
   options.named = named;
+  options.memory = memory;
   new (self) swf::Parser(options);
 }
 
@@ -88,9 +89,11 @@ void construct(swf::Parser *self, const std::string &clean, const std::string &p
 void bind_swf(nb::module_ &module) {
   nb::class_<swf::Parser>(module, "SwfParser",
                           "A streaming parser of the Standard Workload Format: bytes in, columns of clean jobs out.")
-      .def("__init__", &construct, nb::kw_only(), "clean"_a = "pwa", "procs"_a = "requested", "missing_limit"_a = -1.0,
-           "drop_bad_rows"_a = false, "max_procs"_a = 0, "named"_a = false,
-           "A negative `missing_limit` stands for the run time; `named` takes all job ids as names.")
+      .def(
+          "__init__", &construct, nb::kw_only(), "clean"_a = "pwa", "procs"_a = "requested", "missing_limit"_a = -1.0,
+          "drop_bad_rows"_a = false, "max_procs"_a = 0, "named"_a = false, "memory"_a = false,
+          "A negative `missing_limit` stands for the run time; `named` takes all job ids as names; `memory`: requested "
+          "memory counts, and has to make sense.")
       .def(
           "feed",
           [](swf::Parser &parser, nb::bytes piece) {
@@ -115,6 +118,13 @@ void bind_swf(nb::module_ &module) {
       .def_prop_ro(
           "filled", [](const swf::Parser &parser) { return to_counts(swf::kFillNames, parser.filled()); },
           nb::sig("def filled(self) -> dict[str, int]"), "How many missing values were replaced, by what.")
+      .def_prop_ro(
+          "odd", [](const swf::Parser &parser) { return to_counts(swf::kFieldNames, parser.odd()); },
+          nb::sig("def odd(self) -> dict[str, int]"),
+          "How many jobs have a value that makes no sense and that they do not need, by field.")
+      .def_prop_ro(
+          "unkept", [](const swf::Parser &parser) { return to_counts(swf::kUnkeptNames, parser.unkept()); },
+          nb::sig("def unkept(self) -> dict[str, int]"), "How many jobs have what the columns have no place for.")
       .def_prop_ro(
           "unknown", [](const swf::Parser &parser) { return to_counts(swf::kFieldNames, parser.unknown()); },
           nb::sig("def unknown(self) -> dict[str, int]"), "How many records have no value, by field.")

@@ -103,7 +103,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void read_ways(Job &job, std::size_t i);
   void make_eligible(Slot slot);
   bool hold(Slot slot);
-  void begin(Slot slot, double priority, bool backfilled);
+  void begin(Slot slot, double priority, Backfilled backfilled);
   void occupy(Slot slot);
   void complete(Slot slot);
   void correct(Slot slot);

@@ -57,7 +57,7 @@ struct Job {
   int corrections;
   double key, scan_key;  // its place in the policy's queue
   double given_key[2];   // the same, as the host has computed them
-  bool backfilled;
+  Backfilled backfilled;
   Time start, end;  // `end` is the truth: the engine's, not the policy's
   Time estimated_end;
   Time expected_end;  // the same, as believed when it took its nodes

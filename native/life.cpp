@@ -36,7 +36,8 @@ void Engine::submit() {
   job.flexible.reset(), job.way = 0;
   if (input_.way_end) read_ways(job, i);
   job.eligible = job.start = job.key = job.estimated_end = std::numeric_limits<double>::quiet_NaN();
-  job.backfilled = job.released = job.listed = job.pieced = false;
+  job.released = job.listed = job.pieced = false;
+  job.backfilled = false;
   job.work = job.runtime, job.overhead = 0;
   job.corrections = 0;
   job.reserved_start = kNever;
@@ -154,7 +155,7 @@ void Engine::dequeue(Slot slot) {
 }
 
 // job.shares are chosen; now it runs.
-[[gnu::flatten]] void Engine::begin(Slot slot, double priority, bool backfilled) {
+[[gnu::flatten]] void Engine::begin(Slot slot, double priority, Backfilled backfilled) {
   Job &job = jobs_[slot];
   dequeue(slot);
   job.key = priority, job.backfilled = backfilled;
@@ -347,7 +348,7 @@ void Engine::write(const Job &job, State state) {
   rows_.estimate[row] = job.first_estimate;
   rows_.priority[row] = started ? job.key : job.start;
   rows_.state[row] = static_cast<std::uint8_t>(state), rows_.reason[row] = static_cast<std::uint8_t>(job.reason);
-  rows_.backfilled[row] = started && job.backfilled;
+  rows_.backfilled[row] = started ? job.backfilled.code : 0;
   static const Shares kNowhere;
   rows_.allocated[row] = rows_.allocations.add(started ? job.shares : kNowhere);
   if (!rows_.content.workload) return;

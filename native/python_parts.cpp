@@ -2,7 +2,11 @@
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+
+#include <cstdio>
+#include <string>
 
 #include "job_view.hpp"
 
@@ -56,12 +60,25 @@ bool PythonGate::allows(View &, Slot slot, const Shares &shares) {
 }
 
 PythonEstimator::PythonEstimator(const nb::object &estimator)
-    : estimate_(estimator.attr("estimate")), ended_(nb::getattr(estimator, "ended", nb::none())) {}
+    : estimate_(estimator.attr("estimate")),
+      ended_(nb::getattr(estimator, "ended", nb::none())),
+      name_(nb::cast<std::string>(estimator.type().attr("__qualname__"))) {}
 
 Time PythonEstimator::estimate(const Job &job, Slot slot) {
   nb::gil_scoped_acquire held;
   view_->last_job = job.id;
-  return nb::cast<double>(nb::float_(estimate_(JobView(view_, slot))));
+  const nb::object answer = estimate_(JobView(view_, slot));
+  const double seconds = PyFloat_AsDouble(answer.ptr());  // of anything that is a number; a text is none
+  const bool number = PyErr_Occurred() == nullptr;
+  PyErr_Clear();
+  if (number && seconds >= 0) return seconds;
+  const nb::object shown = nb::steal(PyObject_ASCII(answer.ptr()));
+  const std::string value = shown.is_valid() ? nb::cast<std::string>(shown) : "what cannot be shown";
+  PyErr_Clear();
+  char when[32];
+  std::snprintf(when, sizeof when, "%.15g", view_->now());
+  throw DecisionError("estimator " + name_ + " says " + value.substr(0, 60) + " for job " + std::to_string(job.id) +
+                      " at " + when + " s; expected seconds, 0 or more");
 }
 
 void PythonEstimator::ended(const Job &job, Slot slot, Time runtime) {

@@ -57,6 +57,7 @@ class PythonEstimator final : public Estimator {
 
  private:
   nanobind::object estimate_, ended_;
+  std::string name_;
   std::shared_ptr<View> view_;
 };
 

@@ -39,9 +39,12 @@ const std::array<const char *, kFills> kFillNames = {"processors: the other of r
                                                      "limit: 0, run time unknown too",
                                                      "run time: unknown counts as 0",
                                                      "run time: cut to the requested time",
-                                                     "status: not 0 to 5, counts as unknown",
                                                      "user, group…: name or huge number, numbered from 2^30",
                                                      "preceding job: name not seen before, counts as none"};
+
+const std::array<const char *, kUnkepts> kUnkeptNames = {"average CPU time (field 6)", "used memory (field 7)",
+                                                         "the other number of processors (fields 5 and 8 differ)",
+                                                         "requested memory (field 10)"};
 
 namespace {
 

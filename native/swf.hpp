@@ -49,6 +49,7 @@ struct Options {
   bool drop_bad_rows = false;     // count and sample bad rows instead of stopping at the first
   std::int64_t max_procs = 0;     // machine size for Clean::Strict; 0: unknown
   bool named = false;             // job ids are names, even those that look like numbers
+  bool memory = false;            // requested memory counts
 };
 
 // Why a record did not become a job; the first that applies.
@@ -73,12 +74,15 @@ enum Fill : std::size_t {
   kZeroLimit,
   kZeroRun,
   kRunCut,
-  kNoStatus,
   kNewLabel,
   kLostPredecessor,
   kFills
 };
 extern const std::array<const char *, kFills> kFillNames;
+
+// What records say and the columns have no place for.
+enum Unkept : std::size_t { kCpuTimeUnkept, kUsedMemoryUnkept, kOtherUnkept, kMemoryUnkept, kUnkepts };
+extern const std::array<const char *, kUnkepts> kUnkeptNames;
 
 struct BadRow {
   std::uint64_t line = 0;
@@ -119,6 +123,9 @@ class Parser {
   std::uint64_t out_of_order() const { return out_of_order_; }
   const std::array<std::uint64_t, kDrops> &dropped() const { return dropped_; }
   const std::array<std::uint64_t, kFills> &filled() const { return filled_; }
+  // Jobs with a value in a field that nothing needs, which makes no sense and counts as unknown; by field.
+  const std::array<std::uint64_t, kFields> &odd() const { return odd_; }
+  const std::array<std::uint64_t, kUnkepts> &unkept() const { return unkept_; }
   const std::array<std::uint64_t, kFields> &unknown() const { return unknown_; }  // records with -1, by field
   const std::vector<BadRow> &bad_rows() const { return bad_rows_; }               // the first few
   const std::vector<std::string> &header() const { return header_; }
@@ -126,6 +133,7 @@ class Parser {
  private:
   struct Record {
     std::array<double, kFields> value;  // -1: unknown
+    std::uint32_t odd;                  // a bit for each field whose value makes no sense
     std::int64_t id, after;
     std::string_view name;
   };
@@ -135,12 +143,15 @@ class Parser {
   void take_record(std::string_view line);
   // These are false for a bad row, which they have rejected, and if ids turn out to be names.
   bool read_fields(const Texts &texts, Record &record);
+  bool reject_odd(const Texts &texts, const Record &record);
   bool read_id(std::string_view text, Record &record);
   bool read_label(Field field, std::string_view text, Record &record);
   bool read_predecessor(std::string_view text, Record &record);
   bool is_new(const Record &record);
   void clean(const Record &record);
+  bool needs(std::size_t field, const Record &record) const;
   void keep(const Record &record, double processors);
+  void note(const Record &record);
   void reject(std::string problem);
   void reject(Field field, std::string_view text, const char *expected);
   void drop(Drop reason) { ++dropped_[reason]; }
@@ -156,7 +167,8 @@ class Parser {
   double last_submit_ = -1;
   std::array<std::uint64_t, kDrops> dropped_{};
   std::array<std::uint64_t, kFills> filled_{};
-  std::array<std::uint64_t, kFields> unknown_{};
+  std::array<std::uint64_t, kFields> unknown_{}, odd_{};
+  std::array<std::uint64_t, kUnkepts> unkept_{};
   std::optional<BadRow> failure_;
   bool needs_names_ = false;
   std::vector<BadRow> bad_rows_;

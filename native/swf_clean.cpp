@@ -41,7 +41,7 @@ void Parser::keep(const Record &record, double processors) {
     runtime = limit;
     fill(kRunCut);
   }
-  if (value[kStatus] > 5) fill(kNoStatus);
+  note(record);
 
   Columns &to = columns_;
   to.id.push_back(record.id);
@@ -54,7 +54,7 @@ void Parser::keep(const Record &record, double processors) {
   to.queue.push_back(static_cast<std::int32_t>(value[kQueue]));
   to.partition.push_back(static_cast<std::int32_t>(value[kPartition]));
   to.executable.push_back(static_cast<std::int32_t>(value[kExecutable]));
-  to.status.push_back(static_cast<std::int8_t>(value[kStatus] > 5 ? -1 : value[kStatus]));
+  to.status.push_back(static_cast<std::int8_t>(value[kStatus]));
   to.wait.push_back(value[kWait] < 0 ? std::numeric_limits<double>::quiet_NaN() : value[kWait]);
   to.cancel.push_back(cancelled ? value[kSubmit] + std::max(value[kWait], 0.0) : never);
   to.after.push_back(record.after);
@@ -62,6 +62,17 @@ void Parser::keep(const Record &record, double processors) {
   to.memory.push_back(static_cast<std::int64_t>(std::max(value[kMemory], 0.0) * 1024));
   if (named_) to.names.emplace_back(record.name);
   ++kept_;
+}
+
+// What of a job is not kept, or was not understood.
+void Parser::note(const Record &record) {
+  const auto &value = record.value;
+  unkept_[kCpuTimeUnkept] += value[kCpuTime] >= 0;
+  unkept_[kUsedMemoryUnkept] += value[kUsedMemory] >= 0;
+  unkept_[kOtherUnkept] += value[kAllocated] > 0 && value[kRequested] > 0 && value[kAllocated] != value[kRequested];
+  unkept_[kMemoryUnkept] += !options_.memory && value[kMemory] > 0;
+  if (record.odd == 0) return;
+  for (std::size_t field = 0; field < kFields; ++field) odd_[field] += record.odd >> field & 1;
 }
 
 void Columns::reserve(std::size_t size) {

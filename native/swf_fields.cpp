@@ -22,7 +22,7 @@ struct Range {
 constexpr Range kSeconds{1e12, false, "seconds from 0 to 1e12, or -1 for unknown"};
 constexpr Range kProcessors{1e9, true, "a whole number from 0 to 1e9, or -1 for unknown"};
 constexpr Range kKilobytes{1e15, false, "kilobytes from 0 to 1e15, or -1 for unknown"};
-constexpr Range kCode{1e9, true, "a whole number from 0 to 5, or -1 for unknown"};
+constexpr Range kCode{5, true, "a whole number from 0 to 5, or -1 for unknown"};
 constexpr const char *kIdExpected = "a number from 0 up, or a name of at most 256 characters";
 constexpr const char *kLabelExpected = "a number from 0 up, a name of at most 256 characters, or -1 for unknown";
 constexpr const char *kAfterExpected = "the number of a job, or -1 for none";
@@ -49,6 +49,7 @@ bool is_name(std::string_view text) {
 }  // namespace
 
 bool Parser::read_fields(const Texts &texts, Record &record) {
+  record.odd = 0;
   if (!read_id(texts[kJob], record)) return false;
   for (const auto &[field, range] : kNumbers) {
     double value = -1;
@@ -56,15 +57,45 @@ bool Parser::read_fields(const Texts &texts, Record &record) {
     // `!(value <= most)` and not `value > most`: this way round it catches nan too.
     if (!text.empty() && (!parse_real(text, value) || !(value <= range->most) || (value < 0 && value != -1) ||
                           (range->whole && value != std::floor(value)))) {
-      reject(field, text, range->expected);
-      return false;
+      record.odd |= 1u << field;
+      value = -1;
     }
     record.value[field] = value;
   }
   for (const Field field : {kUser, kGroup, kExecutable, kQueue, kPartition}) {
     if (!read_label(field, texts[field], record)) return false;
   }
-  return read_predecessor(texts[kAfter], record);
+  return read_predecessor(texts[kAfter], record) && (record.odd == 0 || !reject_odd(texts, record));
+}
+
+// Whether the record is rejected for a value that makes no sense in a field that its job needs.
+bool Parser::reject_odd(const Texts &texts, const Record &record) {
+  for (const auto &[field, range] : kNumbers) {
+    if ((record.odd >> field & 1) == 0 || !needs(field, record)) continue;
+    reject(field, texts[field], range->expected);
+    return true;
+  }
+  return false;
+}
+
+bool Parser::needs(std::size_t field, const Record &record) const {
+  const Field first = options_.prefer_allocated ? kAllocated : kRequested;
+  switch (field) {
+    case kWait:
+    case kCpuTime:
+    case kUsedMemory:
+    case kStatus:
+      return false;
+    case kAllocated:
+    case kRequested:
+      return field == first || record.value[first] <= 0;
+    case kMemory:
+      return options_.memory;
+    case kThink:
+      return record.after >= 0;
+    default:
+      return true;
+  }
 }
 
 bool Parser::read_id(std::string_view text, Record &record) {
@@ -100,8 +131,9 @@ bool Parser::read_label(Field field, std::string_view text, Record &record) {
       return true;
     }
     if (!(value >= 0 && std::isfinite(value))) {
-      reject(field, text, kLabelExpected);
-      return false;
+      record.odd |= 1u << field;
+      record.value[field] = -1;
+      return true;
     }
   }
   if (!is_name(text)) {

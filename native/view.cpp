@@ -108,22 +108,22 @@ void View::check_nodes(const Job &job, Slot slot, const Shares &shares, const ch
   if (chunks != job.count) engine_->refuse(what, slot, "the nodes given do not hold what it asked for");
 }
 
-bool View::begin(Slot slot, double priority, bool backfilled) {
+bool View::begin(Slot slot, double priority, Backfilled backfilled) {
   if (engine_->gate_ && !engine_->gate_->allows(*this, slot, engine_->jobs_[slot].shares)) return false;
   const Job &job = engine_->jobs_[slot];
-  if (engine_->journal_) note(Act::Start, slot, priority, 0, job.way, backfilled, job.shares);
+  if (engine_->journal_) note(Act::Start, slot, priority, 0, job.way, backfilled.code, job.shares);
   engine_->begin(slot, priority, backfilled);
   return true;
 }
 
-bool View::start(Slot slot, double priority, bool backfilled) {
+bool View::start(Slot slot, double priority, Backfilled backfilled) {
   Job &job = engine_->jobs_[slot];
   if (job.state != State::Waiting) engine_->refuse("start", slot, "it is not waiting");
   if (!reservations_.empty()) return start_beside_reservations(slot, nullptr, priority, backfilled);
   return place(slot, job.shares) && begin(slot, priority, backfilled);
 }
 
-bool View::start_on(Slot slot, const Shares &shares, double priority, bool backfilled) {
+bool View::start_on(Slot slot, const Shares &shares, double priority, Backfilled backfilled) {
   Job &job = engine_->jobs_[slot];
   if (job.state != State::Waiting) engine_->refuse("start", slot, "it is not waiting");
   check_nodes(job, slot, shares, "start");
@@ -133,7 +133,7 @@ bool View::start_on(Slot slot, const Shares &shares, double priority, bool backf
   return begin(slot, priority, backfilled);
 }
 
-bool View::start_as(Slot slot, std::int32_t way, const Shares *shares, double priority, bool backfilled) {
+bool View::start_as(Slot slot, std::int32_t way, const Shares *shares, double priority, Backfilled backfilled) {
   Job &job = engine_->jobs_[slot];
   if (job.state != State::Waiting) engine_->refuse("start", slot, "it is not waiting");
   if (way != job.way && (!job.flexible || way < 0 || static_cast<std::size_t>(way) >= job.flexible->ways.size()))
@@ -399,7 +399,7 @@ void View::unreserve(Slot slot) {
   if (std::erase(reservations_, slot) > 0) plan_.reset();
 }
 
-bool View::start_beside_reservations(Slot slot, const Shares *nodes, double priority, bool backfilled) {
+bool View::start_beside_reservations(Slot slot, const Shares *nodes, double priority, Backfilled backfilled) {
   Job &job = engine_->jobs_[slot];
   plan(job);
   const bool own = reserved(slot) && job.reserved_start < kNever;
@@ -430,9 +430,10 @@ bool View::start_beside_reservations(Slot slot, const Shares *nodes, double prio
 
 // ---- doing it once more ----
 
-void View::note(Act act, std::int64_t who, double a, double b, std::int32_t way, bool flag, const Shares &shares) {
+void View::note(Act act, std::int64_t who, double a, double b, std::int32_t way, std::uint8_t code,
+                const Shares &shares) {
   if (engine_->journal_ && !engine_->past_)
-    engine_->journal_->write({act, engine_->phase_, flag, way, engine_->passes_, who, a, b}, shares);
+    engine_->journal_->write({act, engine_->phase_, code, way, engine_->passes_, who, a, b}, shares);
 }
 
 void View::redo(const Entry &entry, const Shares &shares) {
@@ -443,7 +444,7 @@ void View::redo(const Entry &entry, const Shares &shares) {
     case Act::Start:
       if (entry.way != engine_->jobs_[slot].way) change_way(slot, entry.way);
       engine_->jobs_[slot].shares = shares;
-      engine_->begin(slot, entry.a, entry.flag);
+      engine_->begin(slot, entry.a, Backfilled::of(entry.code));
       std::erase(reservations_, slot);
       break;
     case Act::Reject:

@@ -128,10 +128,10 @@ class View {
   std::vector<Time> usable_until(const Job &job) const;  // of each node: until when the job could have it; now if not
   bool opens_after_window(int node) const;
 
-  bool start(Slot slot, double priority = 0, bool backfilled = false);  // false if it does not fit
-  bool start_on(Slot slot, const Shares &shares, double priority = 0, bool backfilled = false);
+  bool start(Slot slot, double priority = 0, Backfilled backfilled = {});  // false if it does not fit
+  bool start_on(Slot slot, const Shares &shares, double priority = 0, Backfilled backfilled = {});
   // In another of its shapes; on these nodes if they are given.
-  bool start_as(Slot slot, std::int32_t way, const Shares *shares, double priority, bool backfilled);
+  bool start_as(Slot slot, std::int32_t way, const Shares *shares, double priority, Backfilled backfilled);
   void resize(Slot slot, std::int64_t count);  // of a waiting job: another number of chunks
   void reject(Slot slot);
   void kill(Slot slot);
@@ -157,14 +157,14 @@ class View {
 
  private:
   friend class Engine;
-  bool begin(Slot slot, double priority, bool backfilled);  // job.shares are chosen
-  void note(Act act, std::int64_t who, double a = 0, double b = 0, std::int32_t way = 0, bool flag = false,
+  bool begin(Slot slot, double priority, Backfilled backfilled);  // job.shares are chosen
+  void note(Act act, std::int64_t who, double a = 0, double b = 0, std::int32_t way = 0, std::uint8_t code = 0,
             const Shares &shares = {});
   void redo(const Entry &entry, const Shares &shares);
   void change_way(Slot slot, std::int32_t way);
   void go_on(Slot slot, const Shares &shares, double cost);
   void move_to(Slot slot, std::int32_t way, const Shares &shares, double cost);
-  bool start_beside_reservations(Slot slot, const Shares *nodes, double priority, bool backfilled);
+  bool start_beside_reservations(Slot slot, const Shares *nodes, double priority, Backfilled backfilled);
   void check_nodes(const Job &job, Slot slot, const Shares &shares, const char *what) const;
   std::string why_not(const Job &job, int node, const Window &window) const;
   Job &running_job(Slot slot, const char *what) const;

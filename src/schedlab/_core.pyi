@@ -189,10 +189,10 @@ class View:
         nodes: Sequence[tuple[int, int]] | None = None,
         shape: int | None = None,
         priority: float = 0.0,
-        backfilled: bool = False,
+        backfilled: bool | None = None,
     ) -> bool:
         """
-        Start a waiting job where the placement puts it, or on `nodes` [(node, chunks), …]; in one of its shapes. False if it does not fit, or would delay a job that holds a reservation.
+        Start a waiting job where the placement puts it, or on `nodes` [(node, chunks), …]; in one of its shapes. False if it does not fit, or would delay a job that holds a reservation. `backfilled` says whether it passes a job that is ahead of it.
         """
 
     def reserve(self, job: Job | None) -> float:
@@ -506,9 +506,10 @@ class SwfParser:
         drop_bad_rows: bool = False,
         max_procs: int = 0,
         named: bool = False,
+        memory: bool = False,
     ) -> None:
         """
-        A negative `missing_limit` stands for the run time; `named` takes all job ids as names.
+        A negative `missing_limit` stands for the run time; `named` takes all job ids as names; `memory`: requested memory counts, and has to make sense.
         """
 
     def feed(self, piece: bytes) -> bool:
@@ -557,6 +558,16 @@ class SwfParser:
     @property
     def filled(self) -> dict[str, int]:
         """How many missing values were replaced, by what."""
+
+    @property
+    def odd(self) -> dict[str, int]:
+        """
+        How many jobs have a value that makes no sense and that they do not need, by field.
+        """
+
+    @property
+    def unkept(self) -> dict[str, int]:
+        """How many jobs have what the columns have no place for."""
 
     @property
     def unknown(self) -> dict[str, int]:

@@ -9,6 +9,7 @@ import pytest
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.request import Request
 from schedlab.model.workload import Shape, Workload
+from schedlab.workload.batsim.quantity import quantity
 from schedlab.workload.batsim.read import looks_like, read_batsim, write_batsim
 from schedlab.workload.options import ReadOptions
 
@@ -177,15 +178,56 @@ def test_what_else_the_jobs_have(tmp_path):
     assert workload.header == {"MaxProcs": "4", "Note": "two jobs"}
     assert workload.name == "w"
     assert workload.report.dropped == {"asks for 0 hosts": 1}
-    assert workload.report.filled == {
-        "field 'color' of jobs: not represented": 1,
-        "field 'version' of the file: not represented": 1,
+    assert workload.report.unkept == {
+        "field 'color'": 1,
+        "field 'version' of the file": 2,
     }
+
+
+def test_fields_of_profiles(tmp_path):
+    """Batkube's profiles say what a pod asks for; the rest is counted."""
+    profiles = {
+        "small": {"type": "delay", "delay": 3, "cpu": "500m", "memory": "64Mi", "scheduler": "default"},
+        "large": {"type": "DelayProfile", "delay": 3, "cpu": 2, "memory": "1G"},
+        "odd": {"type": "delay", "delay": 3, "cpu": "many", "command": "a.out"},
+        "both": {"type": "composed", "seq": ["small", "large"], "np": 4},
+    }
+    jobs = [job(number, profile=name, res=3) for number, name in enumerate(profiles, 1)]
+    path = save(tmp_path, jobs, profiles)
+    batch, workload = read(path, ReadOptions(requests="full"))
+    asked = [workload.requests[place].chunk for place in batch.request]
+    large = {"cores": 2, "memory": 10**9}
+    assert asked == [{"cores": 1, "memory": 64 * 2**20}, large, {"cores": 1}, large]
+    assert batch.count.tolist() == [3] * 4
+    assert workload.report.filled == {"cores of a host: rounded up to whole ones": 1}
+    assert workload.report.unkept == {
+        "field 'command' of the profile": 1,
+        "field 'cpu' of the profile": 1,
+        "field 'np' of the profile": 1,
+        "field 'scheduler' of the profile": 2,
+    }
+    batch, workload = read(path)
+    assert [workload.requests[place].chunk["cores"] for place in batch.request] == [1, 2, 1, 2]
+    assert all("memory" not in request.chunk for request in workload.requests)
+    assert workload.report.unkept["memory of the profile"] == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "amount"),
+    [("1", 1), (2.5, 2.5), ("500m", 0.5), ("1e3", 1000), ("2k", 2000), ("3Mi", 3 * 2**20), ("1.5G", 1.5e9)],
+)
+def test_quantities(text, amount):
+    assert quantity(text) == amount
+
+
+@pytest.mark.parametrize("text", ["", "many", "-1", -1, None, True, [1], "1 Gi", "1Q", float("nan"), "9" * 50])
+def test_no_quantities(text):
+    assert quantity(text) is None
 
 
 def test_return_codes_are_counted(tmp_path):
     path = save(tmp_path, [job()], {"d": {"type": "delay", "delay": 3, "ret": 1}})
-    assert read(path)[1].report.filled == {"return code of the profile: not represented": 1}
+    assert read(path)[1].report.unkept == {"return code of the profile": 1}
 
 
 def test_without_nb_res_the_largest_job_tells(tmp_path):

@@ -101,6 +101,21 @@ def test_none_is_best_where_the_jobs_differ() -> None:
     assert "*" in shown(class_table("size", same, classes, METRICS["wait.mean"], 9))
 
 
+def test_classes_of_different_logs_have_counts_of_their_own() -> None:
+    """Twice as many jobs of four cores in the second log; the same log twice has one pair of columns."""
+    runs = [make("easy"), make("fcfs", workload={"name": "other jobs"})]
+    classes = [by_class(run.tables, "size") for run in runs]
+    classes[1] = classes[1].with_columns(classes[1]["jobs"] * 2, classes[1]["core_hours"] * 2)
+    text = shown(class_table("size", compare(runs), classes, METRICS["wait.mean"], 9))
+    assert text.count("jobs") == 2
+    first = next(line.split() for line in text.splitlines() if line.startswith(str(classes[0]["class"][0])))
+    number = len(str(classes[0]["class"][0]).split())
+    assert [first[number], first[number + 3]] == [str(table["jobs"][0]) for table in classes]
+    same = [make("easy"), make("fcfs", 50)]
+    text = shown(class_table("size", compare(same), classes[:1] * 2, METRICS["wait.mean"], 9))
+    assert text.count("jobs") == 1
+
+
 def shown(table: Any) -> str:
     console = Console(width=300, file=StringIO())
     console.print(table)

@@ -9,9 +9,13 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import schedlab as sl
+from schedlab.analysis.compare import summary_of
+from schedlab.cli.main import app
 from schedlab.engine.checkpoint import Checkpoint
 
 ROOT = Path(__file__).parents[2]
@@ -308,3 +312,78 @@ def test_a_run_with_evidence_is_replaced_whole_and_other_files_are_not_touched(t
     (tmp_path / "run" / "elsewhere" / "mine.txt").write_text("precious")
     with pytest.raises(sl.InputError, match=r"other files \(elsewhere/mine.txt\)"):
         sl.simulate(jobs, cluster, "easy", out=tmp_path / "run", force=True)
+
+
+class Says:
+    """An estimator that answers with anything."""
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+
+    def estimate(self, job: object) -> object:
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [(-5, "-5"), (math.nan, "nan"), ("12", "'12'"), ("soon", "'soon'"), (None, "None"), (np.float64(-1), "-1.0")],
+)
+def test_estimators_that_say_nonsense(answer: object, shown: str) -> None:
+    """Neither believed nor a traceback: an error that says who said what of which job, and when."""
+    jobs = sl.Workload.of(id=[7, 8], submit=[3.0, 4.0], runtime=[5.0, 5.0])
+    with pytest.raises(sl.DecisionError) as caught:
+        sl.simulate(jobs, sl.Cluster.of_cores(2), "easy", estimate=Says(answer))
+    text = str(caught.value)
+    assert text.startswith("estimator Says says ") and shown in text
+    assert text.endswith("for job 7 at 3 s; expected seconds, 0 or more")
+
+
+@pytest.mark.parametrize("answer", [0, 5, np.float32(5), np.int64(5), True, math.inf])
+def test_estimators_that_say_a_number(answer: object) -> None:
+    jobs = sl.Workload.of(submit=[3.0, 4.0], runtime=[5.0, 5.0])
+    run = sl.simulate(jobs, sl.Cluster.of_cores(1), "easy", estimate=Says(answer))
+    assert run.jobs["estimate"].to_list() == [max(float(answer), 1.0)] * 2  # type: ignore[arg-type]
+
+
+class Starts:
+    """Starts what fits, and says of it what it is told to."""
+
+    def __init__(self, **said: bool) -> None:
+        self.said = said
+
+    def decide(self, view: Any, events: object) -> None:
+        for job in view.queue:
+            view.start(job, **self.said)
+
+
+@pytest.mark.parametrize(
+    ("said", "column", "share"),
+    [({}, None, None), ({"backfilled": False}, False, 0.0), ({"backfilled": True}, True, 1.0)],
+)
+def test_what_a_policy_does_not_say_is_unknown(
+    said: dict[str, bool], column: bool | None, share: float | None, tmp_path: Path
+) -> None:
+    jobs = sl.Workload.of(submit=[0.0, 1.0, 2.0], runtime=[5.0, 5.0, 5.0], count=[1, 1, 9])  # the last is too large
+    kept = sl.simulate(jobs, sl.Cluster.of_cores(1), Starts(**said))
+    written = sl.simulate(jobs, sl.Cluster.of_cores(1), Starts(**said), out=tmp_path / "run")
+    for run in (kept, written, sl.read_run(tmp_path / "run")):
+        assert run.jobs["backfilled"].to_list() == [column, column, False]
+        assert run.summary["backfilled_share"] == share
+    assert summary_of(sl.read_run(tmp_path / "run"), tau=5.0)["backfilled_share"] == share
+    shown = CliRunner().invoke(app, ["compare", str(tmp_path / "run")], env={"COLUMNS": "200"}).output
+    assert "backfilled" in shown and ("–" in shown) == (share is None)
+
+
+def test_a_policy_that_builds_on_a_native_one_says_what_that_says() -> None:
+    class On(sl.Policy):
+        def __init__(self) -> None:
+            self.native = sl.Native("easy")
+
+        def decide(self, view: Any, events: object) -> None:
+            self.native.decide(view, events)
+
+    # Job 2 needs both cores; job 3 fits beside job 1 and ends before it.
+    jobs = sl.Workload.of(submit=[0.0, 1.0, 2.0], runtime=[50.0, 5.0, 5.0], count=[1, 2, 1])
+    run = sl.simulate(jobs, sl.Cluster.of_cores(2), On())
+    assert run.jobs["backfilled"].to_list() == [False, False, True]
+    assert run.summary["backfilled_share"] == pytest.approx(1 / 3)

@@ -12,7 +12,7 @@ import pytest
 import schedlab as sl
 from schedlab.analysis.compare import summary_of
 from schedlab.analysis.trim import InPhase
-from schedlab.generate.fill import FILL, fill
+from schedlab.generate.fill import FILL, fill, fill_job_cores
 from schedlab.generate.load import hold_pressure
 from schedlab.model.errors import InputError
 from schedlab.model.request import SINGLE_CORE, Request
@@ -77,6 +77,17 @@ def test_sizes_by_hand() -> None:
     assert ((jobs.runtime[:4] > 0) & (jobs.runtime[:4] <= 600)).all()
     np.testing.assert_allclose(jobs.limit[:4] - jobs.runtime[:4], 300)
     assert (jobs.id > FILL).all()
+
+
+def test_the_size_of_fill_jobs_follows_from_wait_interval_and_machine() -> None:
+    """As ScSF filled Edison for four hours: 1,440 jobs of 96 cores (4 nodes), one every 10 s."""
+    size = fill_job_cores(133_824, 4 * 3600, interval=10, node_cores=24)
+    assert (size, 4 * 3600 / 10) == (96, 1440)
+    assert fill_job_cores(133_824, 4 * 3600) == 93  # without whole nodes
+    assert fill_job_cores(133_824, 4 * 3600, interval=20, node_cores=24) == 192
+    assert fill_job_cores(10, 3600) == 1 and fill_job_cores(10, 1) == 10
+    sizes = next(fill(steady(20), 1000, wait=3600, experiment=7200, length=600, node_cores=2).batches()).count
+    assert set(sizes.tolist()) == {4}
 
 
 def test_a_given_backlog_takes_the_place_of_the_wait() -> None:

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 import schedlab as sl
+from schedlab.generate.base import OwnModel, generate
 from schedlab.generate.load import INSERTED, core_seconds, hold_pressure, job_pressure
 from schedlab.model.errors import InputError
 from schedlab.model.request import SINGLE_CORE, Request
 from schedlab.model.workload import JobBatch, Phase, Workload
+from schedlab.workload.transform import set_estimates, window
 
 
 def hourly(hours: int, seconds: float, cores: int = 10) -> Workload:
@@ -59,7 +61,8 @@ def test_too_little_work_gets_copies() -> None:
     assert set(range(1, 101)) <= set(ids.tolist())  # nothing of the log is lost
     assert len(set(ids.tolist())) == len(ids)
     assert inserted.sum() == pytest.approx(98, abs=2)
-    assert held.report.filled == {"jobs put in to hold the job pressure": int(inserted.sum())}
+    words = "jobs put in to hold the job pressure: copies of recent ones"
+    assert held.report.filled == {words: int(inserted.sum())}
     assert (np.diff(submit) >= 0).all()
     assert submit[inserted].min() >= 0 and submit[inserted].max() <= 99 * 3600
     assert (column(held, "runtime") == 1800).all()
@@ -67,6 +70,41 @@ def test_too_little_work_gets_copies() -> None:
     at = np.arange(3600.0, 100 * 3600, 3600)
     surplus = (job_pressure(held, 10, at) - 1) * at
     assert surplus.min() >= -600 - 600 and surplus.max() <= 2 * 1800
+
+
+class Many(OwnModel):
+    """Jobs of one core, each with a run time of its own: half of the work of 10 cores."""
+
+    def batches(self, seed: int, *, jobs: int | None = None, span: float | None = None) -> Iterator[JobBatch]:
+        random = np.random.default_rng(seed)
+        assert jobs is not None
+        yield JobBatch.of(submit=200.0 * np.arange(jobs), runtime=1000 + random.random(jobs))
+
+
+def test_too_little_work_gets_new_jobs_of_the_model() -> None:
+    """No job is there twice; the pressure is held as with copies."""
+    held = hold_pressure(generate(Many(), jobs=2000, seed=3), 10, slack=600.0)
+    ids, runtime = column(held, "id"), column(held, "runtime")
+    inserted = ids > INSERTED
+    assert inserted.sum() == pytest.approx(2000, rel=0.02)
+    assert len(np.unique(runtime)) == len(runtime) == len(np.unique(ids))
+    assert held.report.filled == {"jobs put in to hold the job pressure: new ones of the model": int(inserted.sum())}
+    at = np.arange(36_000.0, 390_000, 3600)
+    assert np.abs((job_pressure(held, 10, at) - 1) * at).max() <= 1800
+    assert column(held, "runtime").tolist() == runtime.tolist()  # each pass has the same
+    other = hold_pressure(generate(Many(), jobs=2000, seed=4), 10, slack=600.0)
+    assert not np.isin(column(other, "runtime"), runtime).any()
+
+
+def test_new_jobs_go_through_what_was_done_to_the_others() -> None:
+    jobs = set_estimates(generate(Many(), jobs=2000, seed=3), factor=2.0)
+    held = hold_pressure(jobs, 10, slack=600.0)
+    assert column(held, "limit").tolist() == (2 * column(held, "runtime")).tolist()
+    assert "jobs put in to hold the job pressure: new ones of the model" in held.report.filled
+    # A window is about times: jobs of the model would not be like those in it.
+    held = hold_pressure(window(generate(Many(), jobs=2000, seed=3), 0, 100_000), 10, slack=600.0)
+    assert column(held, "id").max() > INSERTED
+    assert "jobs put in to hold the job pressure: copies of recent ones" in held.report.filled
 
 
 def test_copies_wait_for_nobody() -> None:

@@ -31,6 +31,31 @@ def test_a_list_in_turn_at_a_constant_rate():
     assert made["id"].tolist() == [1, 2, 3, 4, 5]
 
 
+ORDER = ["cg.D.32", "bt.D.121", "bt.D.121", "ep.D.32"]
+
+
+def test_a_list_can_be_shuffled():
+    """Each round has what the list has, in an order of its own."""
+    pool = Pool(applications=[A, B, C], draw="list", order=ORDER, shuffle=True)
+    made = jobs(pool, jobs=4000)["executable"].reshape(-1, 4)
+    assert np.array_equal(np.sort(made, axis=1), np.tile([0, 0, 1, 2], (1000, 1)))
+    assert len({tuple(one) for one in made.tolist()}) == 12  # all orders of two, one and one
+    assert not np.array_equal(made, jobs(pool, seed=1, jobs=4000)["executable"].reshape(-1, 4))
+    assert np.array_equal(made, jobs(pool, jobs=4000)["executable"].reshape(-1, 4))
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_exact_counts(shuffle):
+    counts = {"bt.D.121": 700, "ep.D.32": 1}
+    pool = Pool(applications=[A, B, C], draw="counts", counts=counts, shuffle=shuffle)
+    made = jobs(pool, jobs=701)["executable"]
+    assert np.bincount(made, minlength=3).tolist() == [700, 0, 1]
+    assert np.array_equal(made, np.sort(made)) is not shuffle
+    assert np.bincount(jobs(pool, jobs=701 * 200)["executable"], minlength=3).tolist() == [140_000, 0, 200]
+    again = Pool.from_dict(json.loads(json.dumps(pool.to_dict())), "model")
+    assert again == pool
+
+
 def test_uniform_draws_all_at_once():
     made = jobs(Pool(applications=[A, B, C]), jobs=90_000)
     assert not made["submit"].any()

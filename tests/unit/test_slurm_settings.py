@@ -334,3 +334,39 @@ def test_stored_confs_keep_their_scheduling(traces):
         assert [line for line in lines(emulation) if line in before] == before
         assert (traces / "slurm-real" / name / "topology.conf").read_text() == emulation.files["topology.conf"]
         assert (traces / "slurm-real" / name / "gres.conf").read_text() == emulation.files["gres.conf"]
+
+
+def test_old_names_of_options_are_translated_and_said(tmp_path):
+    """22.05 refuses max_job_bf and Task, and passes over interval without a word."""
+    general = (
+        "SchedulerParameters=max_job_bf=50,interval=60,bf_continue,assoc_limit_continue\n"
+        "DebugFlags=Task,Backfill\nFastSchedule=1"
+    )
+    emulation = emulation_of(settings_of(tmp_path, general=general))
+    assert "SchedulerParameters=bf_max_job_test=50,bf_interval=60,bf_continue" in lines(emulation)
+    assert "DebugFlags=CPU_Bind,Backfill" in lines(emulation)
+    assert emulation.facts.backfill_interval == 60
+    said = [(one.key, one.before, one.after, one.why) for one in emulation.differences]
+    name = "its name in Slurm 22.05"
+    for expected in (
+        ("SchedulerParameters", "max_job_bf=50", "bf_max_job_test=50", name),
+        ("SchedulerParameters", "interval=60", "bf_interval=60", name),
+        (
+            "SchedulerParameters",
+            "assoc_limit_continue",
+            "",
+            "what Slurm 22.05 does unless it is told assoc_limit_stop",
+        ),
+        ("DebugFlags", "Task", "CPU_Bind", name),
+        ("FastSchedule", "1", "", "of an earlier release; it no longer does anything"),
+    ):
+        assert expected in said
+
+
+def test_a_new_name_beats_the_old_one(tmp_path):
+    settings = settings_of(tmp_path, general="SchedulerParameters=bf_max_job_test=70,max_job_bf=50")
+    emulation = emulation_of(settings)
+    assert "SchedulerParameters=bf_max_job_test=70" in lines(emulation)
+    assert differences(emulation)["SchedulerParameters"] == ("max_job_bf=50", "")
+    edited = emulation_of(settings.edited(["SchedulerParameters-=bf_max_job_test"]))
+    assert "SchedulerParameters=bf_max_job_test=50" in lines(edited)

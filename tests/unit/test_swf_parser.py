@@ -186,7 +186,6 @@ ID = "a number from 0 up, or a name of at most 256 characters"
         ("submit", "-5", "submit time", 2, TIME),
         ("submit", "abc", "submit time", 2, TIME),
         ("submit", "1e13", "submit time", 2, TIME),
-        ("wait", "-2", "wait time", 3, TIME),
         ("run", "-1359980917", "run time", 4, TIME),
         ("run", "nan", "run time", 4, TIME),
         ("run", "-nan", "run time", 4, TIME),
@@ -199,22 +198,12 @@ ID = "a number from 0 up, or a name of at most 256 characters"
         ("run", ".", "run time", 4, TIME),
         ("run", "1.2.3", "run time", 4, TIME),
         ("run", "12;", "run time", 4, TIME),
-        ("allocated", "2000000000", "allocated processors", 5, WHOLE),
-        ("allocated", "2.5", "allocated processors", 5, WHOLE),
-        ("cpu", "-3", "average CPU time", 6, TIME),
-        ("used_memory", "1e16", "used memory", 7, KILOBYTES),
         ("requested", "-4", "requested processors", 8, WHOLE),
         ("limit", "-0.5", "requested time", 9, TIME),
-        ("memory", "-8", "requested memory", 10, KILOBYTES),
-        ("status", "1.5", "status", 11, "a whole number from 0 to 5, or -1 for unknown"),
-        ("user", "-2", "user", 12, LABEL),
-        ("group", "nan", "group", 13, LABEL),
         ("executable", "x" * 257, "executable", 14, LABEL),
         ("queue", "a\x01b", "queue", 15, LABEL),
-        ("partition", "-inf", "partition", 16, LABEL),
         ("after", "first", "preceding job", 17, "the number of a job, or -1 for none"),
         ("after", "-3", "preceding job", 17, "the number of a job, or -1 for none"),
-        ("think", "-7", "think time", 18, TIME),
         ("job", "-1", "job number", 1, ID),
         ("job", "nan", "job number", 1, ID),
     ],
@@ -287,10 +276,66 @@ def test_partial_executions_are_not_jobs():
     assert parser.dropped == {"partial execution (status 2, 3, 4)": 3}
 
 
-def test_odd_status():
-    parser = parse(row(status=77))
-    assert parser.take()["status"].tolist() == [-1]
-    assert parser.filled == {"status: not 0 to 5, counts as unknown": 1}
+@pytest.mark.parametrize(
+    ("field", "text", "name", "column"),
+    [
+        ("wait", "-2", "wait time", "wait"),
+        ("wait", "soon", "wait time", "wait"),
+        ("allocated", "2.5", "allocated processors", None),
+        ("allocated", "-4", "allocated processors", None),
+        ("cpu", "-3", "average CPU time", None),
+        ("used_memory", "1e16", "used memory", None),
+        ("memory", "-8", "requested memory", "memory"),
+        ("status", "-4", "status", "status"),  # Sandia Ross has some
+        ("status", "1.5", "status", "status"),
+        ("status", "77", "status", "status"),
+        ("user", "-2", "user", "user"),
+        ("group", "nan", "group", "group"),
+        ("partition", "-inf", "partition", "partition"),
+        ("think", "-7", "think time", "think"),
+    ],
+)
+def test_odd_values_in_fields_that_no_job_needs_are_counted(field, text, name, column):
+    """They count as unknown, as -1 does."""
+    odd, unknown = parse(row(**{field: text})), parse(row(**{field: -1}))
+    assert (odd.failure, odd.odd, odd.dropped) == (None, {name: 1}, {})
+    found, expected = odd.take(), unknown.take()
+    for key, values in found.items():
+        np.testing.assert_array_equal(values, expected[key], err_msg=key)
+    assert column is None or column in found
+    dropped = parse(row(**{field: text, "run": 0}))
+    assert dropped.odd == {}  # of jobs, not of records
+
+
+@pytest.mark.parametrize(
+    ("fields", "options", "problem"),
+    [
+        ({"allocated": "2.5", "requested": -1}, {}, "allocated processors"),
+        ({"requested": "-4"}, {}, "requested processors"),
+        ({"allocated": "-4"}, {"procs": "allocated"}, "allocated processors"),
+        ({"memory": "-8"}, {"memory": True}, "requested memory"),
+        ({"think": "-7", "after": 1}, {}, "think time"),
+    ],
+)
+def test_odd_values_in_fields_that_a_job_needs_are_fatal(fields, options, problem):
+    parser = _core.SwfParser(**options)
+    assert parser.feed((row(**fields) + "\n").encode()) is False
+    assert parser.failure is not None and parser.failure[1].startswith(problem)
+
+
+def test_what_has_no_place_is_counted():
+    lines = [
+        row(job=1, cpu=90, used_memory=4000, memory=64, allocated=4, requested=3),
+        row(job=2, cpu=0, allocated=4, requested=-1),
+        row(job=3, cpu=90, run=0),
+    ]
+    assert parse("\n".join(lines)).unkept == {
+        "average CPU time (field 6)": 2,
+        "used memory (field 7)": 1,
+        "the other number of processors (fields 5 and 8 differ)": 1,
+        "requested memory (field 10)": 1,
+    }
+    assert "requested memory (field 10)" not in parse("\n".join(lines), memory=True).unkept
 
 
 def test_names_as_ids():

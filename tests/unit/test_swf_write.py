@@ -14,6 +14,7 @@ from tests.swf_files import log, row
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request
 from schedlab.model.workload import JOB_COLUMNS, JobBatch, Workload
+from schedlab.workload.formats import write_workload
 from schedlab.workload.read import read_workload
 from schedlab.workload.swf.write import write_swf
 
@@ -77,7 +78,8 @@ def test_a_workload_keeps_its_header(tmp_path):
     assert lines(path)[:3] == ["; Version: 2.2", "; Note: other", "; UnixStartTime: 1000"]
 
 
-def test_names(tmp_path):
+def test_names_become_numbers(tmp_path):
+    """Job numbers are whole numbers in SWF: names do not survive, and that is said."""
     table = {
         "name": ["a b", "7", "; c"],
         "job": [1, 2, 3],
@@ -86,11 +88,42 @@ def test_names(tmp_path):
         "think": [0, 5, 0],
     }
     path = tmp_path / "out.swf"
-    write_swf(path, {**table, "start": [0, 1, 2], "end": [9, 9, 9], "cores": [1, 1, 1], "limit": [9, 9, 9]})
-    found = read_workload(path)
-    (batch,) = found.batches()
-    assert batch.names == ("a_b", "7", "__c")
-    assert (batch.after.tolist(), batch.think.tolist()) == ([-1, 1, -1], [0, 5, 0])
+    lost = write_swf(path, {**table, "start": [0, 1, 2], "end": [9, 9, 9], "cores": [1, 1, 1], "limit": [9, 9, 9]})
+    assert lost == ["names of jobs: numbers remain (3 jobs)"]
+    (batch,) = read_workload(path).batches()
+    assert (batch.names, batch.id.tolist()) == (None, [1, 2, 3])
+    assert (batch.after.tolist(), batch.think.tolist()) == ([-1, 1, 99], [0, 5, 0])
+
+
+def test_names_of_a_log_become_numbers(tmp_path):
+    workload = read_workload(log(tmp_path / "in.swf", row(job="a.1"), row(job="b", after="a.1", submit=9)))
+    path = tmp_path / "out.swf"
+    assert write_workload(path, workload) == ["names of jobs: numbers remain (2 jobs)"]
+    assert [line.split()[0] for line in lines(path)[1:]] == ["1", "2"]
+    assert lines(path)[2].split()[16] == "1"
+
+
+def test_memory_is_whole_kilobytes(tmp_path):
+    requests = [Request({"cores": 3, "memory": 10 * 1024}), Request({"cores": 1, "memory": 2048})]
+    jobs = Workload.of(submit=[0.0, 1.0], runtime=[1.0, 1.0], request=[0, 1], requests=requests)
+    path = tmp_path / "out.swf"
+    lost = write_swf(path, jobs)
+    assert [line.split()[9] for line in lines(path)[1:]] == ["4", "2"]
+    assert lost == [
+        "how cores are grouped on nodes: only their number remains",
+        "memory of a processor in parts of a KB: rounded up (1 job)",
+    ]
+
+
+def test_what_the_log_says_and_nobody_keeps(tmp_path):
+    text = row(job=1, cpu=90, used_memory=5, memory=64, allocated=8)
+    lost = write_workload(tmp_path / "out.swf", read_workload(log(tmp_path / "in.swf", text)))
+    assert lost == [
+        "average CPU time (field 6) of 1 job: not kept",
+        "used memory (field 7) of 1 job: not kept",
+        "the other number of processors (fields 5 and 8 differ) of 1 job: not kept",
+        "requested memory (field 10) of 1 job: not kept",
+    ]
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])

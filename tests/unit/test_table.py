@@ -368,3 +368,11 @@ def test_gaps_in_a_written_table(tmp_path):
 )
 def test_looks_like(start, name, expected):
     assert looks_like(start, name) is expected
+
+
+def test_odd_waits_are_counted_where_no_job_needs_them(tmp_path):
+    workload = read(tmp_path / "jobs.csv", "submit,runtime,cores,wait\n0,60,4,-7\n5,30,2,soon\n9,30,2,8\n")
+    np.testing.assert_array_equal(jobs_of(workload).wait, [np.nan, np.nan, 8])
+    assert workload.report.filled["wait: a value that makes no sense, counts as unknown"] == 2
+    with pytest.raises(InputError, match="wait"):  # here it says when the job started
+        read(tmp_path / "other.csv", "submit,wait,end,cores\n0,-7,50,4\n")

@@ -11,7 +11,7 @@ from tests.swf_files import log, row
 
 from schedlab.cli.transform import transform as command
 from schedlab.model.errors import InputError
-from schedlab.model.request import SINGLE_CORE, Request
+from schedlab.model.request import Request
 from schedlab.model.workload import JobBatch, Phase, Shape, Workload
 from schedlab.workload.read import read_workload
 from schedlab.workload.transform import (
@@ -252,9 +252,25 @@ def test_shuffle_permutes_jobs_over_the_times() -> None:
     np.testing.assert_array_equal(mixed.submit, before.submit)
     assert sorted(mixed.id) == before.id.tolist()
     assert mixed.id.tolist() != before.id.tolist()
-    by_number = mixed.take(np.argsort(mixed.id))
-    np.testing.assert_array_equal(by_number.runtime, before.runtime)
-    np.testing.assert_array_equal(by_number.user, before.user)
+    alone = np.flatnonzero(~np.isin(mixed.submit, mixed.submit[1:][np.diff(mixed.submit) == 0]))
+    np.testing.assert_array_equal(mixed.runtime[alone], before.runtime[np.searchsorted(before.id, mixed.id[alone])])
+    kinds = [sorted(zip(batch.runtime, batch.count, batch.user, strict=True)) for batch in (mixed, before)]
+    assert kinds[0] == kinds[1]
+
+
+def test_shuffle_of_jobs_that_come_at_once() -> None:
+    """Their order is that of their numbers: these are exchanged, and dependencies follow."""
+    number = np.arange(1, 21)
+    log = Workload.of(submit=np.zeros(20), runtime=number.astype(float), after=np.where(number > 2, 1, -1))
+    mixed = shuffle(log, 1)
+    (batch,) = mixed.batches()
+    assert batch.id.tolist() == number.tolist()
+    assert batch.runtime.tolist() != number.tolist() and sorted(batch.runtime) == number.tolist()
+    exchanged = "job number: exchanged with a job submitted at the same time"
+    assert mixed.report.filled[exchanged] == int((batch.runtime != batch.id).sum())
+    (first,) = batch.id[batch.runtime == 1]  # the number that job 1 has now
+    bound = batch.after >= 0
+    assert bound.any() and (batch.after[bound] == first).all() and (batch.id[bound] > first).all()
 
 
 def test_shuffle_drops_dependencies_that_point_forward() -> None:
@@ -459,11 +475,14 @@ def test_a_real_log_in_a_month(traces: Path) -> None:
 
 
 def test_rescaling_jobs_of_several_cores_a_chunk() -> None:
-    """A job of two nodes of 32 cores on 640 cores is one of 32 cores on 320, wherever these are."""
-    requests = [Request({"cores": 32, "memory": 1}, per_node_max=1)]
+    """A job of two nodes of 32 cores on 640 cores is one of 32 cores on 320, wherever these are, with their memory."""
+    requests = [Request({"cores": 32, "memory": 64}, per_node_max=1, partition="gpu")]
     jobs = Workload.of(submit=[0.0], runtime=[10.0], count=[2], requests=requests)
     half = rescale(jobs, 320, 640)
     (batch,) = half.batches()
     assert half.cores(batch).tolist() == [32]
-    assert half.requests == [SINGLE_CORE]
-    assert half.report.filled["cores that were grouped on nodes: may go anywhere now"] == 1
+    assert half.requests == [Request({"cores": 1, "memory": 2})]
+    assert half.report.filled == {
+        "cores that were grouped on nodes: may go anywhere now": 1,
+        "requests for GPUs, features or a partition: dropped": 1,
+    }

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from schedlab.analysis.distribution import distribution
 from schedlab.analysis.trim import InPhase, Selection
 from schedlab.model.run import Tables
-from schedlab.model.states import REASONS, STATES
+from schedlab.model.states import REASONS, STATES, UNSAID, YES
 
 TAU = 10.0  # seconds; shorter jobs count as this long in the bounded slowdown
 
@@ -44,7 +44,7 @@ def summarise(tables: Tables, cores: int, *, tau: float = TAU, trim: Selection |
         "makespan": span.last_end - span.begin,
         **_machine(tables, cores, span),
         "throughput_per_hour": _throughput(tables, started, span),
-        "backfilled_share": _ratio(int((tables.column("backfilled").astype(bool) & chosen).sum()), int(chosen.sum())),
+        "backfilled_share": _backfilled(tables.column("backfilled")[chosen]),
         **_job_metrics(tables, chosen, tau),
     }
 
@@ -139,6 +139,12 @@ def _longest(piece: dict[str, NDArray[Any]], span: _Span) -> int:
     first = max(int(np.searchsorted(piece["time"], span.begin, side="right")) - 1, 0)
     last = int(np.searchsorted(piece["time"], span.end, side="right"))
     return int(piece["queued"][first:last].max(initial=0))
+
+
+def _backfilled(codes: NDArray[Any]) -> float | None:
+    """The share of jobs; None if nothing is said of any: the policy does not say."""
+    said = codes.astype(np.uint8) != UNSAID
+    return _ratio(int((codes == YES).sum()), len(codes)) if said.any() else None
 
 
 def _throughput(tables: Tables, started: NDArray[np.bool_], span: _Span) -> float | None:

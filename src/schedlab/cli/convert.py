@@ -74,15 +74,16 @@ def _convert_cluster(source: str, out: Path, to: str | None) -> list[str]:
 
 def _convert_jobs(source: str, out: Path, to: str | None, reading: dict[str, Any]) -> list[str]:
     from schedlab.cli.output import say
-    from schedlab.workload.formats import format_to_write
+    from schedlab.workload.formats import format_to_write, write_workload
+    from schedlab.workload.notes import noted
     from schedlab.workload.read import read_workload
 
     target = format_to_write(out, to)
     workload = read_workload(source, **reading, requests="full", in_memory=False)
-    lost = target.write(out, workload)
+    lost = write_workload(out, workload, to)
     say(f"{workload.name}: {workload.report.kept:,} jobs in {out} ({target.what})")
     for reason, number in workload.report.dropped.items():
         say(f"  left out: {number:,} {reason}", "dim")
-    for reason, number in workload.report.filled.items():
-        say(f"  noted: {number:,} {reason}", "dim")
+    for note in noted(workload.report.filled, workload.report.kept):
+        say(f"  noted: {note}", "dim")
     return lost

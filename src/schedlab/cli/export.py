@@ -37,8 +37,10 @@ def export(
         )
     found = read_run(run)
     check_new_file(out, force)
-    write_swf(out, found.jobs, swf_header(found), requests=found.requests)
+    lost = write_swf(out, found.jobs, swf_header(found), requests=found.requests)
     say(f"{len(found.jobs):,} jobs in {out}")
+    for sentence in lost:
+        say(f"  lost: {sentence}", "yellow")
 
 
 def swf_header(run: Run) -> dict[str, str]:

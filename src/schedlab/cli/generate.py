@@ -57,8 +57,14 @@ def generate(
         typer.Option(metavar="WAIT", help="Fill the machine first, so that jobs wait so long.", rich_help_panel=LOAD),
     ] = None,
     fill_cores: Annotated[
-        int, typer.Option(min=1, metavar="N", help="The size of the jobs that fill it.", rich_help_panel=LOAD)
-    ] = 1,
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="The size of the jobs that fill it: one every 10 s takes the machine within the wait.",
+            rich_help_panel=LOAD,
+        ),
+    ] = None,
     stabilisation: Annotated[
         str | None,
         typer.Option(
@@ -86,7 +92,7 @@ def generate(
     from schedlab.cli.output import check_new_file, say
     from schedlab.cluster.read import read_cluster
     from schedlab.generate.base import generate as generate_jobs
-    from schedlab.generate.prepare import Preparation, parse_pressure
+    from schedlab.generate.prepare import Preparation, node_cores, parse_pressure
     from schedlab.generate.store import read_model
     from schedlab.model.errors import InputError
     from schedlab.model.units import format_duration, parse_duration
@@ -95,8 +101,10 @@ def generate(
     check_new_file(out, force)
     times = {"fill": fill, "stabilisation": stabilisation, "experiment": experiment, "drain": drain}
     found = read_model(model)
+    machine = read_cluster(cluster) if cluster else None
     preparation = Preparation(
-        cores=read_cluster(cluster).cores if cluster else found.processors,
+        cores=found.processors if machine is None else machine.cores,
+        node_cores=1 if machine is None else node_cores(machine),
         pressure=None if pressure is None else parse_pressure(pressure, "--pressure"),
         fill_cores=fill_cores,
         **{name: None if text is None else parse_duration(text, where=f"--{name}") for name, text in times.items()},

@@ -20,6 +20,7 @@ from schedlab.cli.formats import formats
 from schedlab.cli.generate import generate
 from schedlab.cli.inspect import inspect
 from schedlab.cli.new import new
+from schedlab.cli.once import OnceCommand
 from schedlab.cli.plot import plot
 from schedlab.cli.policies import policies
 from schedlab.cli.resume import resume
@@ -47,7 +48,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
 }
 for _panel, _commands in COMMANDS.items():
     for _command in _commands:
-        app.command(rich_help_panel=_panel)(_command)
+        app.command(cls=OnceCommand, rich_help_panel=_panel)(_command)
 app.add_typer(experiment, rich_help_panel=RUNS)
 app.add_typer(slurm, rich_help_panel=RUNS)
 

@@ -280,6 +280,7 @@ def _print(read: Scenario, of_header: bool, results: Sequence[Result]) -> None:
     from schedlab.analysis.compare import Comparison, Row, observed
     from schedlab.cli.output import console, say
     from schedlab.cli.table import comparison_table, footnote
+    from schedlab.workload.notes import noted
     from schedlab.workload.swf.header import machine_size
 
     workload, cluster = read.inputs
@@ -289,8 +290,8 @@ def _print(read: Scenario, of_header: bool, results: Sequence[Result]) -> None:
     say(f"{workload.name}: {workload.report.kept:,} jobs on {cluster.name} ({size}{source})")
     for reason, number in workload.report.dropped.items():
         say(f"  left out: {number:,} {reason}", "dim")
-    for reason, number in workload.report.filled.items():
-        say(f"  noted: {number:,} {reason}", "dim")
+    for note in noted(workload.report.filled, workload.report.kept):
+        say(f"  noted: {note}", "dim")
     for name, jobs in results[0].config["workload"].get("not_counted", {}).items():
         why = "--requests cores" if read.requests == "cores" else f"{cluster.name} has none"
         say(f"  not counted: {name} ({why}), which {jobs:,} jobs ask for", "dim")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.measure import Measurement
@@ -86,25 +86,40 @@ def footnote(comparison: Comparison) -> str:
 
 
 def class_table(by: str, comparison: Comparison, tables: Sequence[pl.DataFrame], metric: Metric, most: int) -> Table:
-    """One metric: a row per class of jobs (at most `most`), a column per run. Sizes are those of the first run."""
+    """One metric: a row per class of jobs (at most `most`), a column per run.
+
+    How many jobs a class has, and how much of the core time, is said once where it is the same in all runs, else of
+    each.
+    """
     names = list(dict.fromkeys(name for table in tables for name in table["class"]))[:most]
     found = [dict(zip(table["class"], table[metric.key], strict=True)) for table in tables]
     values = [[one.get(name) for one in found] for name in names]
     unit, flat = column([value for row in values for value in row], metric.unit)  # one unit for the whole table
-    sizes = dict(zip(tables[0]["class"], zip(tables[0]["jobs"], tables[0]["core_hours"], strict=True), strict=True))
-    all_hours = sum(hours for _, hours in sizes.values()) or 1.0
+    sizes = [_class_sizes(one) for one in tables]
+    if all(one == sizes[0] for one in sizes):
+        sizes = sizes[:1]
 
     table = _table(by)
-    table.add_column(Text("jobs"), justify="right")
-    table.add_column(_heading("core time", "%"), justify="right")
-    for run in comparison.rows:
+    for at, run in enumerate(comparison.rows):
+        if at < len(sizes):
+            table.add_column(Text("jobs"), justify="right")
+            table.add_column(_heading("core time", "%"), justify="right")
         table.add_column(_heading(run.label, unit), justify="right", overflow="fold")
     for row, name in enumerate(names):
-        jobs, hours = sizes.get(name, (0, 0.0))
         texts = flat[row * len(tables) : (row + 1) * len(tables)]
-        cells = marked(texts, best(values[row], metric.better) if comparison.same_jobs else frozenset())
-        table.add_row("unknown" if name is None else str(name), f"{jobs:,}", f"{100 * hours / all_hours:.1f}", *cells)
+        marks = marked(texts, best(values[row], metric.better) if comparison.same_jobs else frozenset())
+        cells: list[str | Text] = []
+        for at, mark in enumerate(marks):
+            cells += [*(sizes[at].get(name, ("0", "0.0")) if at < len(sizes) else ()), mark]
+        table.add_row("unknown" if name is None else str(name), *cells)
     return table
+
+
+def _class_sizes(table: pl.DataFrame) -> dict[Any, tuple[str, str]]:
+    """Of each class: how many jobs it has, and its share of the core time."""
+    all_hours = sum(table["core_hours"]) or 1.0
+    rows = zip(table["class"], table["jobs"], table["core_hours"], strict=True)
+    return {name: (f"{jobs:,}", f"{100 * hours / all_hours:.1f}") for name, jobs, hours in rows}
 
 
 def pairs_table(labels: Sequence[str], pairs: Sequence[JobByJob]) -> Table:

@@ -51,7 +51,8 @@ def read(log: str, options: dict[str, Any]) -> Workload:
     from schedlab.workload.read import read_workload
 
     with ReadingBar(Path(log).name) as bar:
-        return read_workload(log, in_memory=False, progress=bar if watched(quiet=False) else None, **options)
+        progress = bar if watched(quiet=False) else None
+        return read_workload(log, in_memory=False, requests="full", progress=progress, **options)
 
 
 def print_flurries(flurries: Sequence[Flurry], workload: Workload) -> None:

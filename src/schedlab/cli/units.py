@@ -14,7 +14,7 @@ def column(values: Sequence[float | None], unit: Unit) -> tuple[str, list[str]]:
     name, size = scale(values, unit)
     largest = max((abs(value) for value in values if value), default=0.0)
     decimals = 0 if unit == "count" else 1 if unit == "share" else _decimals(largest / size)
-    return name, ["-" if value is None else f"{value / size:,.{decimals}f}" for value in values]
+    return name, ["–" if value is None else f"{value / size:,.{decimals}f}" for value in values]
 
 
 def scale(values: Sequence[float | None], unit: Unit) -> tuple[str, float]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from schedlab.engine.folder import OutputFolder, explained
 from schedlab.engine.tables import NODES_SCHEMA, PERFORMANCE_SCHEMA, PIECES_SCHEMA
-from schedlab.model.states import REASONS, STATES
+from schedlab.model.states import REASONS, STATES, UNSAID
 
 if TYPE_CHECKING:
     import polars as pl
@@ -187,14 +187,18 @@ def _numbers(name: str, values: pa.Array) -> NDArray[Any]:
         return numbers
     if values.null_count and pa.types.is_integer(values.type):
         return np.where(_known(values), _content(values), -1).astype(values.type.to_pandas_dtype())
+    if values.null_count and pa.types.is_boolean(values.type):
+        return np.where(_known(values), _bits(values, 1), UNSAID).astype(np.uint8)
     return np.asarray(values.to_numpy(zero_copy_only=False))  # null times become NaN
 
 
 def _known(values: pa.Array) -> NDArray[np.bool_]:
-    bitmap = values.buffers()[0]
-    if bitmap is None:
-        return np.ones(len(values), bool)
-    bits = np.unpackbits(np.frombuffer(bitmap, np.uint8), bitorder="little")
+    return np.ones(len(values), bool) if values.buffers()[0] is None else _bits(values, 0)
+
+
+def _bits(values: pa.Array, buffer: int) -> NDArray[np.bool_]:
+    """Of the buffer that says which values are known (0), or of the values of a column of booleans (1)."""
+    bits = np.unpackbits(np.frombuffer(values.buffers()[buffer], np.uint8), bitorder="little")
     return bits[values.offset : values.offset + len(values)].astype(bool)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from schedlab._core import NodeNames
 from schedlab.model.cluster import Cluster
-from schedlab.model.states import NODE_STATES, PIECE_ENDS, REASONS, STATES
+from schedlab.model.states import NODE_STATES, PIECE_ENDS, REASONS, STATES, UNSAID, YES
 
 Batch = Mapping[str, Any]  # column name -> array
 
@@ -41,7 +41,7 @@ _JOBS = {
         pa.field("limit", pa.float64(), nullable=False),
         pa.field("estimate", pa.float64(), nullable=False),
         pa.field("nodes", pa.string()),
-        pa.field("backfilled", pa.bool_(), nullable=False),
+        pa.field("backfilled", pa.bool_()),  # null: the policy does not say
         pa.field("priority", pa.float64()),
         pa.field("after", pa.int64()),
         pa.field("think", pa.float64(), nullable=False),
@@ -134,7 +134,8 @@ class JobTables:
                 codes = batch["reason"].astype(np.int8) - np.int8(1)
                 return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(REASONS[1:]))
             case "backfilled":
-                return pa.array(batch["backfilled"].astype(bool))
+                codes = np.asarray(batch["backfilled"], np.uint8)
+                return pa.array(codes == YES, mask=codes == UNSAID)
             case "nodes":
                 return self._nodes(batch)
             case name:

@@ -11,7 +11,7 @@ from schedlab.engine.scenario import cluster_of_header
 from schedlab.experiment.parameters import PARAMETERS
 from schedlab.experiment.study import Point
 from schedlab.generate.base import generate
-from schedlab.generate.prepare import Preparation, parse_pressure
+from schedlab.generate.prepare import Preparation, node_cores, parse_pressure
 from schedlab.generate.store import read_model
 from schedlab.model.cluster import Cluster
 from schedlab.model.units import parse_duration
@@ -66,10 +66,12 @@ def _preparation(point: Point) -> Preparation | None:
     if not {"pressure", "fill"} & set(point):
         return None
     times = {name: _seconds(point[name]) for name in _TIMES if name in point}
+    cluster = read_cluster(str(point["cluster"]))
     return Preparation(
-        cores=read_cluster(str(point["cluster"])).cores,
+        cores=cluster.cores,
+        node_cores=node_cores(cluster),
         pressure=parse_pressure(point["pressure"]) if "pressure" in point else None,
-        fill_cores=int(point.get("fill_cores", 1)),
+        fill_cores=int(point["fill_cores"]) if "fill_cores" in point else None,
         **times,
     )
 

@@ -18,6 +18,7 @@ from schedlab.model.workload import JobBatch, Phase, ReadReport, Workload
 from schedlab.workload.phases import with_phases
 
 SAMPLE = 20_000  # jobs at the beginning of the workload that say how long fill jobs run
+INTERVAL = 10.0  # seconds between fill jobs that take the machine within the wait
 FILL = 2 * 10**12  # fill jobs are numbered from here on: far from those of any log
 
 Floats = NDArray[np.float64]
@@ -29,7 +30,9 @@ def fill(
     *,
     wait: float,
     experiment: float,
-    job_cores: int = 1,
+    job_cores: int | None = None,
+    node_cores: int = 1,
+    interval: float = INTERVAL,
     length: float = 3600.0,
     stabilisation: float | None = None,
     drain: float | None = None,
@@ -38,18 +41,22 @@ def fill(
 ) -> Workload:
     """The workload behind a fill phase that makes its jobs wait about `wait` seconds, with its phases marked.
 
-    Fill jobs of `job_cores` come within `length` seconds; the workload follows, for the stabilisation (six times the
-    wait unless given), the experiment and the drain (twice the wait unless given), and is cut there. `backlog`, seconds
-    of work for the whole machine that shall be queued at the end of the fill phase, is `wait` unless given.
+    Fill jobs of `job_cores` (as `fill_job_cores` has it, unless given) come within `length` seconds; the workload
+    follows, for the stabilisation (six times the wait unless given), the experiment and the drain (twice the wait
+    unless given), and is cut there. `backlog`, seconds of work for the whole machine that shall be queued at the end of
+    the fill phase, is `wait` unless given.
     """
     stabilisation, drain = phase_lengths(wait, stabilisation, drain)
     backlog = wait if backlog is None else backlog
     durations = {"wait": wait, "experiment": experiment, "length": length, "stabilisation": stabilisation}
+    if job_cores is None:
+        job_cores = fill_job_cores(capacity_cores, wait, interval, node_cores)
     _refuse_nonsense(workload, capacity_cores, job_cores, durations | {"drain": drain, "backlog": backlog})
     first, sample = _sample(workload, capacity_cores)
     jobs = _fill_jobs(sample, capacity_cores, job_cores, length, backlog, seed)
     phases = _phases({"fill": length, "stabilisation": stabilisation, "experiment": experiment, "drain": drain})
-    note = f"{len(jobs)} fill jobs for a wait of {wait:g} s, seed {seed}; cut at {phases[-1].end:.15g} s"
+    end = phases[-1].end
+    note = f"{len(jobs)} fill jobs of {job_cores} cores for a wait of {wait:g} s, seed {seed}; cut at {end:.15g} s"
     filled = with_phases(replace(workload, content_hash="", report=ReadReport(), header=noted(workload, note)), phases)
     filled.requests = [SINGLE_CORE]
     if workload.origin is not None:
@@ -61,6 +68,17 @@ def fill(
 def phase_lengths(wait: float, stabilisation: float | None, drain: float | None) -> tuple[float, float]:
     """How long stabilisation and drain are: six times and twice the wait, unless given."""
     return 6 * wait if stabilisation is None else stabilisation, 2 * wait if drain is None else drain
+
+
+def fill_job_cores(capacity_cores: int, wait: float, interval: float = INTERVAL, node_cores: int = 1) -> int:
+    """The cores of a fill job: one every `interval` seconds takes the whole machine within the wait (as in ScSF).
+
+    In whole nodes: 133,824 cores in nodes of 24 and a wait of 4 hours give 1,440 jobs of 96 cores.
+    """
+    if not (wait > 0 and interval > 0):
+        return 1  # the mistake is told with the others
+    nodes = math.ceil(capacity_cores * min(interval / wait, 1.0) / node_cores)
+    return min(max(nodes, 1) * node_cores, capacity_cores)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,8 +51,9 @@ def hold_pressure(
     """The workload with its job pressure held between `low` and `high`, counted since its first submission.
 
     At time t the submitted work stays between `low` and `high` times what `capacity_cores` can do until t; `slack` are
-    the seconds of the whole machine that it may be off. Where too little comes, copies of recent jobs are put in at
-    random times; where too much comes, jobs are left out at random, whatever their size.
+    the seconds of the whole machine that it may be off. Where too little comes, jobs are put in at random times: new
+    ones of the model that the workload was generated from, else copies of recent jobs. Where too much comes, jobs are
+    left out at random, whatever their size.
     """
     _refuse_nonsense(workload, capacity_cores, low, high, slack)
     report = ReadReport()
@@ -82,6 +83,7 @@ class _Holder:
         self.random = random_stream(seed, "hold pressure")
         self.begin = self.slice_begin = math.nan
         self.submitted = 0.0  # core-seconds so far
+        self.fresh = None if workload.more is None else Fresh(workload, capacity)
         self.kept = self.inserted = self.left_out = self.too_large = 0
 
     def batches(self, report: ReadReport) -> Iterator[JobBatch]:
@@ -131,12 +133,13 @@ class _Holder:
         for end, cut in zip(ends.tolist(), cuts.tolist(), strict=True):
             kept.append(self._admit(work, first, cut, end))
             recent_enough = slice(max(0, cut - RECENT), max(cut, min(RECENT, len(pool))))
-            more = self._copies(work[recent_enough], end)
+            more = self._put_in(work[recent_enough], end)
             copied.append(recent_enough.start + more)
             # Whole seconds after the beginning of the slice: logs have no others.
             times.append(self.slice_begin + np.floor(self.random.random(len(more)) * (end - self.slice_begin)))
             first, self.slice_begin = cut, end
-        inserted = self._inserted(pool, np.concatenate(copied), np.concatenate(times))
+        jobs = pool.take(np.concatenate(copied)) if self.fresh is None else self.fresh.take()
+        inserted = self._inserted(jobs, np.concatenate(times))
         held = together(pool.take(np.concatenate(kept)), inserted)
         self.kept += len(held)
         return held.take(np.lexsort((held.id, held.submit)))
@@ -155,9 +158,13 @@ class _Holder:
         self.left_out += cut - first - admitted
         return order[:admitted]
 
-    def _copies(self, work: Floats, end: float) -> Places:
-        """Which jobs to copy so that the floor is reached."""
+    def _put_in(self, work: Floats, end: float) -> Places:
+        """Which jobs to put in so that the floor is reached: of the recent ones, or as many of the fresh ones."""
         lacking = self.capacity * (self.low * (end - self.begin) - self.slack) - self.submitted
+        if self.fresh is not None:
+            number, added = self.fresh.draw(lacking)
+            self.submitted += added
+            return np.arange(number)
         mean = float(work.mean())
         found: list[Places] = [np.empty(0, np.intp)]
         while lacking > 0 and mean > 0:
@@ -169,19 +176,18 @@ class _Holder:
             lacking -= float(total[needed - 1])
         return np.concatenate(found)
 
-    def _inserted(self, pool: JobBatch, places: Places, times: Floats) -> JobBatch:
-        """Copies as jobs of their own: nobody waits for them, they wait for nobody."""
-        number = INSERTED + 1 + self.inserted + np.arange(len(places))
-        self.inserted += len(places)
-        batch = pool.take(places)
+    def _inserted(self, batch: JobBatch, times: Floats) -> JobBatch:
+        """As jobs of their own: nobody waits for them, they wait for nobody."""
+        number = INSERTED + 1 + self.inserted + np.arange(len(batch))
+        self.inserted += len(batch)
         return replace(
             batch,
             id=number[np.argsort(np.argsort(times, kind="stable"), kind="stable")],
             submit=times,
-            wait=np.full(len(places), np.nan),
-            cancel=np.full(len(places), np.inf),
-            after=np.full(len(places), -1, np.int64),
-            think=np.zeros(len(places)),
+            wait=np.full(len(batch), np.nan),
+            cancel=np.full(len(batch), np.inf),
+            after=np.full(len(batch), -1, np.int64),
+            think=np.zeros(len(batch)),
             names=None if batch.names is None else tuple(str(one) for one in number),
         )
 
@@ -193,8 +199,51 @@ class _Holder:
             f"larger than the {self.capacity} cores of the machine": self.too_large,
         }
         report.dropped = before.dropped | {reason: count for reason, count in dropped.items() if count}
-        filled = {"jobs put in to hold the job pressure": self.inserted}
+        kind = "copies of recent ones" if self.fresh is None else "new ones of the model"
+        filled = {f"jobs put in to hold the job pressure: {kind}": self.inserted}
         report.filled = before.filled | {what: count for what, count in filled.items() if count}
+
+
+class Fresh:
+    """New jobs of the model that a workload comes from, as many as are needed."""
+
+    def __init__(self, workload: Workload, capacity: int) -> None:
+        assert workload.more is not None
+        self._workload, self._capacity, self._source = workload, capacity, workload.more()
+        self._ready = JobBatch.of(submit=[], runtime=[])
+        self._total: Floats = np.empty(0)  # the work of the jobs that are ready, up to each of them
+        self._drawn = 0  # how many of them
+
+    def draw(self, lacking: float) -> tuple[int, float]:
+        """The next jobs that make up so much work: how many, and how much work they are."""
+        if lacking <= 0:
+            return 0, 0.0
+        before = self._total[self._drawn - 1] if self._drawn else 0.0
+        while not len(self._total) or self._total[-1] < before + lacking:
+            if not self._more():
+                break
+        number = min(int(np.searchsorted(self._total, before + lacking)) + 1, len(self._total)) - self._drawn
+        self._drawn += number
+        return number, float(self._total[self._drawn - 1] - before) if number else 0.0
+
+    def take(self) -> JobBatch:
+        """The jobs that have been drawn since the last call."""
+        taken = self._ready.take(np.arange(self._drawn))
+        self._ready = self._ready.take(np.arange(self._drawn, len(self._ready)))
+        self._drawn = 0
+        self._add_up()
+        return taken
+
+    def _more(self) -> bool:
+        """Get the next batch ready; whether there is work in it."""
+        batch = next(self._source)
+        batch = batch.take(np.flatnonzero(self._workload.cores(batch) <= self._capacity))
+        self._ready = together(self._ready, batch)
+        self._add_up()
+        return bool(core_seconds(batch, self._workload).any())
+
+    def _add_up(self) -> None:
+        self._total = np.cumsum(core_seconds(self._ready, self._workload))
 
 
 def together(first: JobBatch, second: JobBatch) -> JobBatch:

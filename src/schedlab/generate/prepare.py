@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from schedlab.generate.fill import fill, phase_lengths
 from schedlab.generate.load import hold_pressure
+from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.workload import Workload
 
@@ -19,7 +20,8 @@ class Preparation:
     cores: int
     pressure: tuple[float, float] | None = None  # jobs are put in below the first, left out above the second
     fill: float | None = None  # the wait that the fill is for
-    fill_cores: int = 1
+    fill_cores: int | None = None  # as wait and machine have it
+    node_cores: int = 1  # of the machine: fill jobs are whole nodes
     stabilisation: float | None = None
     experiment: float | None = None
     drain: float | None = None
@@ -49,10 +51,17 @@ class Preparation:
             wait=self.fill,
             experiment=self.experiment,
             job_cores=self.fill_cores,
+            node_cores=self.node_cores,
             stabilisation=self.stabilisation,
             drain=self.drain,
             seed=seed,
         )
+
+
+def node_cores(cluster: Cluster) -> int:
+    """The cores of a node, where all have as many; else 1."""
+    different = {group.resources.get("cores", 0) for group in cluster.groups}
+    return 1 if cluster.pool or len(different) != 1 else max(*different, 1)
 
 
 def parse_pressure(value: str | float, where: str = "") -> tuple[float, float]:

@@ -23,7 +23,8 @@ class Tables(Protocol):
     def column(self, name: str) -> NDArray[Any]:
         """One column of the jobs, in the order in which they left; a fresh array that the caller may overwrite.
 
-        Unknown is NaN in times and -1 in numbers; `state` and `reason` are positions in STATES and REASONS.
+        Unknown is NaN in times and -1 in numbers; `state` and `reason` are positions in STATES and REASONS, and
+        `backfilled` is NO, YES or UNSAID.
         """
         ...
 

@@ -24,3 +24,6 @@ REASONS = (
 # How a stretch of a job's life ended, and what a node can be.
 PIECE_ENDS = ("completed", "killed", "requeued", "suspended", "reshaped", "slowed", "unfinished")
 NODE_STATES = ("up", "down", "off", "booting", "maintenance", "drained")
+
+# Codes of whether a job was backfilled, in columns of tables; a policy in Python need not say.
+NO, YES, UNSAID = 0, 1, 2

@@ -157,13 +157,17 @@ class JobBatch:
 
 @dataclass
 class ReadReport:
-    """What reading a log met: records seen and kept, what was dropped or filled in and why, samples of bad rows."""
+    """What reading a log met: records seen and kept, what was dropped or filled in and why, samples of bad rows.
+
+    `unkept` says what records tell that a workload has no place for, and how many do.
+    """
 
     records: int = 0
     kept: int = 0
     dropped: dict[str, int] = field(default_factory=dict)
     filled: dict[str, int] = field(default_factory=dict)
     bad_rows: list[str] = field(default_factory=list)
+    unkept: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +201,7 @@ class Workload:
     flexible: bool = False  # whether some of its jobs may have several shapes
     labels: dict[str, list[str]] = field(default_factory=dict)  # column -> names of its numbers
     phases: tuple[Phase, ...] = ()
+    more: Callable[[], Iterator[JobBatch]] | None = None  # other jobs of the model that these come from, without end
     asked: dict[int, Mapping[str, str]] = field(default_factory=dict)  # job id -> options of its sbatch, as written
 
     def batches(self) -> Iterator[JobBatch]:

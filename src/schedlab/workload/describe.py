@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.model.workload import JobBatch, Workload
+from schedlab.workload.notes import RUN_AS_LIMIT
 from schedlab.workload.read import read_workload
 from schedlab.workload.swf.header import machine_size
 from schedlab.workload.swf.read import SwfReport
@@ -27,6 +28,7 @@ class Description:
     jobs: int
     dropped: dict[str, int]
     filled: dict[str, int]
+    unkept: dict[str, int]
     bad_rows: list[str]
     unknown: dict[str, float]  # share of records without the field
     out_of_order: int
@@ -90,7 +92,7 @@ def describe(
     """
     workload = source if isinstance(source, Workload) else read_workload(source, **{"in_memory": False, **options})
     # Where a run time stands in for a missing request, it must not look like an accurate request.
-    count = _Count(stand_ins=workload.report.filled.get("limit: run time", 0))
+    count = _Count(stand_ins=workload.report.filled.get(RUN_AS_LIMIT, 0))
     for batch in workload.batches():
         count.add(batch, workload.cores(batch))
     return count.result(workload, processors)
@@ -166,6 +168,7 @@ class _Count:
             jobs=self.jobs,
             dropped=report.dropped,
             filled=report.filled,
+            unkept=report.unkept,
             bad_rows=report.bad_rows,
             unknown={name: number / max(report.records, 1) for name, number in unknown.items()},
             out_of_order=report.out_of_order if isinstance(report, SwfReport) else 0,

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from schedlab.workload.losses import counted
+from schedlab.workload.notes import noted
 from schedlab.workload.tally import Spread
 
 if TYPE_CHECKING:
@@ -45,8 +47,10 @@ def _log(found: Description) -> Iterator[Row]:
         yield "log", "dropped", f"{number:,} {reason}"
     for sample in found.bad_rows:
         yield "log", "bad row", sample
-    for what, number in found.filled.items():
-        yield "log", "noted", f"{number:,} {what}"
+    for note in noted(found.filled, found.jobs):
+        yield "log", "noted", note
+    for what, number in found.unkept.items():
+        yield "log", "not kept", f"{what} of {counted(number)}"
     yield "log", "out of order", f"{found.out_of_order:,} records" if found.out_of_order else "none"
 
 

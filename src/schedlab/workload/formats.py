@@ -20,7 +20,7 @@ def _format(name: str, what: str, package: str, write: str = "", *endings: str, 
     return Format(name, what, f"schedlab.workload.{package}", reads, write, recognises, endings, **more)
 
 
-SWF = _format("swf", "Standard Workload Format", "swf", "write.save_swf", ".swf")
+SWF = _format("swf", "Standard Workload Format", "swf", "write.write_swf", ".swf")
 FOREIGN: Format[Workload] = Format(
     "foreign", "what holds no jobs", "schedlab.workload", "foreign.refuse", recognises="foreign.looks_like"
 )
@@ -83,8 +83,11 @@ def load_reader(reader: str | None) -> Reader | None:
 
 def write_workload(path: str | os.PathLike[str], workload: Workload, format: str | None = None) -> list[str]:
     """Write jobs in the format that is named, or that the file's name ends in. What it cannot hold is said."""
+    from schedlab.workload.losses import unkept
+
     target = Path(path)
-    return format_to_write(target, format).write(target, workload)
+    lost = format_to_write(target, format).write(target, workload)
+    return [*unkept(workload), *lost]
 
 
 def format_to_write(path: Path, name: str | None = None) -> Format[Workload]:

@@ -20,8 +20,8 @@ from schedlab.model.request import SINGLE_CORE, Request
 from schedlab.model.suggest import did_you_mean
 from schedlab.model.workload import JobBatch
 
-DRAWS = ("uniform", "frequencies", "list")
-_KEYS = ("applications", "draw", "frequencies", "order", "arrivals", "limit_factor")
+DRAWS = ("uniform", "frequencies", "counts", "list")
+_KEYS = ("applications", "draw", "frequencies", "counts", "order", "shuffle", "arrivals", "limit_factor")
 _APPLICATION_KEYS = ("name", "processes", "runtime")
 
 
@@ -34,15 +34,18 @@ class Application:
 
 @dataclass(frozen=True, kw_only=True)
 class Pool:
-    """`draw`: "uniform" takes any application, "frequencies" in proportion to `frequencies`, "list" those of `order`
-    in turn. A job may run `limit_factor` times as long as its application takes.
+    """`draw`: "uniform" takes any application, "frequencies" in proportion to `frequencies`, "counts" each as often as
+    `counts` says, "list" those of `order` in turn. The last two begin anew when they are through; with `shuffle` each
+    round has an order of its own. A job may run `limit_factor` times as long as its application takes.
     """
 
     kind: ClassVar[str] = "pool"
     applications: Sequence[Application]
     draw: str = "uniform"
     frequencies: dict[str, float] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
     order: Sequence[str] = field(default_factory=list)
+    shuffle: bool = False
     arrivals: Gaps = field(default_factory=lambda: Gaps("zero"))
     limit_factor: float = 1.4
     processors: int = field(default=0, init=False)
@@ -68,10 +71,9 @@ class Pool:
         gaps, names = random_stream(seed, "pool", "gap"), random_stream(seed, "pool", "application")
         processes = np.array([application.processes for application in self.applications])
         runtimes = np.array([application.runtime for application in self.applications])
-        passed, drawn = 0.0, 0
-        while True:
+        passed = 0.0
+        for which in self._choices(names):
             submit = np.cumsum(np.concatenate([[passed], self.arrivals.draw(gaps, BATCH)]))[1:]
-            which = self._which(names, drawn)
             runtime = runtimes[which]
             yield JobBatch.of(
                 submit=submit,
@@ -80,19 +82,34 @@ class Pool:
                 count=processes[which],
                 executable=which,
             )
-            passed, drawn = float(submit[-1]), drawn + BATCH
+            passed = float(submit[-1])
 
-    def _which(self, stream: np.random.Generator, drawn: int) -> NDArray[np.intp]:
-        """The places in `applications` of the next batch of jobs."""
+    def _choices(self, stream: np.random.Generator) -> Iterator[NDArray[np.intp]]:
+        """The places in `applications` of one batch of jobs after the other."""
         names = [application.name for application in self.applications]
-        if self.draw == "list":
-            order = np.array([names.index(name) for name in self.order])
-            return order[np.arange(drawn, drawn + BATCH) % len(order)]
+        if self.draw in ("list", "counts"):
+            yield from self._rounds(stream, names)
         weights = np.ones(len(names))
         if self.draw == "frequencies":
             weights = np.array([self.frequencies.get(name, 0.0) for name in names])
         shares = np.cumsum(weights) / weights.sum()
-        return np.searchsorted(shares, stream.random(BATCH), side="right")
+        while True:
+            yield np.searchsorted(shares, stream.random(BATCH), side="right")
+
+    def _rounds(self, stream: np.random.Generator, names: list[str]) -> Iterator[NDArray[np.intp]]:
+        """The list again and again, in batches."""
+        if self.draw == "list":
+            order = np.array([names.index(name) for name in self.order], np.intp)
+        else:
+            order = np.repeat(np.arange(len(names)), [self.counts.get(name, 0) for name in names])
+        rounds = max(1, -(-BATCH // len(order)))
+        ready = np.empty(0, np.intp)
+        while True:
+            while len(ready) < BATCH:
+                more = [stream.permutation(order) if self.shuffle else order for _ in range(rounds)]
+                ready = np.concatenate([ready, *more])
+            yield ready[:BATCH]
+            ready = ready[BATCH:]
 
     def _check(self, mistakes: Mistakes) -> None:
         if not self.applications:
@@ -112,6 +129,15 @@ class Pool:
             mistakes.number(f"frequencies.{name}", weight, low=0)
         for name in self.order:
             _check_known("order", name, seen, mistakes)
+        for name, count in self.counts.items():
+            _check_known("counts", name, seen, mistakes)
+            mistakes.whole(f"counts.{name}", count, low=0)
+        if not isinstance(self.shuffle, bool):
+            mistakes.add(f"shuffle = {self.shuffle!r}: expected true or false")
+        elif self.shuffle and self.draw not in ("list", "counts"):
+            mistakes.add(f"shuffle: draw = '{self.draw}' is random already")
+        if self.draw == "counts" and not any(self.counts.values()):
+            mistakes.add("counts: draw = 'counts' needs how often each application is to come")
         if self.draw == "frequencies" and not any(self.frequencies.values()):
             mistakes.add("frequencies: draw = 'frequencies' needs at least one above 0")
         if self.draw == "list" and not self.order:
@@ -122,7 +148,9 @@ class Pool:
             "applications": [{key: getattr(one, key) for key in _APPLICATION_KEYS} for one in self.applications],
             "draw": self.draw,
             "frequencies": dict(self.frequencies),
+            "counts": dict(self.counts),
             "order": list(self.order),
+            "shuffle": self.shuffle,
             "arrivals": self.arrivals.to_dict(),
             "limit_factor": self.limit_factor,
         }
@@ -136,7 +164,8 @@ class Pool:
         if not isinstance(rows, list):
             mistakes.add("applications: expected a list of tables with name, processes and runtime")
             mistakes.raise_all()
-        for key, kind, words in (("frequencies", dict, "a table of names and numbers"), ("order", list, "names")):
+        table = "a table of names and numbers"
+        for key, kind, words in (("frequencies", dict, table), ("counts", dict, table), ("order", list, "names")):
             if not isinstance(data.get(key, kind()), kind):
                 mistakes.add(f"{key} = {data[key]!r}: expected {words}")
         given = {key: value for key, value in data.items() if key not in ("applications", "arrivals")}

@@ -44,6 +44,13 @@ _PREFIXES = {
     "prioritysitefactorplugin": "site_factor",
     "mcsplugin": "mcs",
 }
+# Items of lists that have another name in 22.05, which refuses the old one (max_job_bf, since 14.03 bf_max_job_test;
+# Task) or passes over it without a word (interval).
+_RENAMED = {
+    "schedulerparameters": {"max_job_bf": "bf_max_job_test", "interval": "bf_interval"},
+    "debugflags": {"task": "CPU_Bind"},
+}
+_AS_USUAL = {"assoc_limit_continue": f"what Slurm {RELEASE} does unless it is told assoc_limit_stop"}
 # PreemptParameters were parts of other keys.
 _PREEMPT = {
     "reorder_count": ("SchedulerParameters", "preempt_reorder_count"),
@@ -105,8 +112,19 @@ def _is_checked(kind: str, key: str) -> bool:
 
 
 def _known_items(key: str, text: str, shown: str, differences: list[Difference]) -> Iterator[str]:
+    renamed = _RENAMED.get(key, {})
+    given = {item.partition("=")[0].casefold() for item in items(text)}
     for item in items(text):
-        if item.partition("=")[0].casefold() in LIST_ITEMS[key]:
+        name, equals, amount = item.partition("=")
+        if (now := renamed.get(name.casefold())) is not None:
+            if now.casefold() in given:
+                differences.append(Difference(shown, item, "", f"{now} says the same in Slurm {RELEASE}, and is given"))
+                continue
+            differences.append(Difference(shown, item, f"{now}{equals}{amount}", f"its name in Slurm {RELEASE}"))
+            yield f"{now}{equals}{amount}"
+        elif name.casefold() in _AS_USUAL:
+            differences.append(Difference(shown, item, "", _AS_USUAL[name.casefold()]))
+        elif name.casefold() in LIST_ITEMS[key]:
             yield item
         else:
             differences.append(Difference(shown, item, "", _has_no(item)))

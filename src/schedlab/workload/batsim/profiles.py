@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from schedlab.model.errors import InputError
 from schedlab.model.suggest import did_you_mean
+from schedlab.workload.batsim.quantity import quantity
 
 # Floating-point operations a second of the hosts on which computations are timed: those of Batsim's `cluster512`,
 # with which its workloads state their expected execution times.
@@ -15,6 +16,7 @@ REFERENCE_SPEED = 1e9
 LARGEST_TIME = 1e18  # seconds; Batsim's own test of distant jobs has 1e17
 LARGEST_AMOUNT = 1e30  # flops or bytes
 MOST_NESTED = 100  # sequences inside sequences
+MOST_CORES = 1e6  # of a host
 
 # Names of Batsim 3 and 4, of versions 1 and 2 (msg_…), of the versions between (ptask…), and of version 5 (…Profile).
 DELAY = ("delay", "DelayProfile")
@@ -58,6 +60,9 @@ class Profile:
     communicates: bool = False  # and some is left out
     returns: int = 0
     hosts: frozenset[int] = frozenset()  # the numbers of hosts it is written for
+    cores: float = 1.0  # of each host
+    memory: int = 0  # bytes of each host
+    unread: frozenset[str] = frozenset()  # its other fields
     without_runtime: dict[str, str] = field(default_factory=dict)  # type -> name of the profile, itself or a part
 
 
@@ -104,7 +109,8 @@ class Profiles:
         if not is_whole(returns, -(2**31)):
             raise InputError(f"'ret' is {shown(returns)}, expected a whole number", where=where)
         if kind in DELAY:
-            return Profile(fixed=_number(spec, "delay", "seconds", where), returns=returns)
+            delay = Profile(fixed=_number(spec, "delay", "seconds", where), returns=returns)
+            return _with_pods(delay, spec)
         if kind in PARALLEL:
             return self._parallel(spec, where, returns)
         if kind in HOMOGENEOUS or kind in HOMOGENEOUS_TOTAL:
@@ -124,6 +130,7 @@ class Profiles:
             raise InputError(f"'com' has {len(com)} amounts, expected {expected}", where=where)
         flops = max(cpu, default=0.0)
         return Profile(
+            unread=_unread(spec, "cpu", "com"),
             fixed=flops / self._speed,
             computes=flops > 0,
             communicates=any(com),
@@ -142,6 +149,7 @@ class Profiles:
             total = STRATEGIES[strategy]
         seconds = flops / self._speed
         return Profile(
+            unread=_unread(spec, "cpu", "com", "generation_strategy"),
             fixed=0.0 if total else seconds,
             spread=seconds if total else 0.0,
             computes=flops > 0,
@@ -167,6 +175,9 @@ class Profiles:
             communicates=any(part.communicates for part in known),
             returns=returns or next((part.returns for part in known if part.returns), 0),
             hosts=frozenset().union(*(part.hosts for part in known)),
+            cores=max(part.cores for part in known),
+            memory=max(part.memory for part in known),
+            unread=_unread(spec, "seq", "repeat", "nb").union(*(part.unread for part in known)),
             without_runtime={kind: name for part in known for kind, name in part.without_runtime.items()},
         )
 
@@ -180,6 +191,23 @@ class Profiles:
         if len(self._open) >= MOST_NESTED:
             raise InputError(f"sequences are nested more than {MOST_NESTED} deep", where=where)
         return self.get(name)
+
+
+def _with_pods(profile: Profile, spec: dict[str, Any]) -> Profile:
+    """The cores and the memory of each host, which Batkube's profiles name as pods do; a whole job may hold them."""
+    cores, memory = quantity(spec.get("cpu")), quantity(spec.get("memory"))
+    read = ["delay"]
+    if cores is not None and 0 < cores <= MOST_CORES:
+        profile = replace(profile, cores=cores)
+        read.append("cpu")
+    if memory is not None:
+        profile = replace(profile, memory=math.ceil(memory))
+        read.append("memory")
+    return replace(profile, unread=_unread(spec, *read))
+
+
+def _unread(spec: dict[str, Any], *read: str) -> frozenset[str]:
+    return frozenset(spec.keys() - {"type", "ret", *read})
 
 
 def reason(kind: str) -> str:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from schedlab.files.bytestream import ByteStream
 from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.request import Request
 from schedlab.model.workload import ReadReport, Workload
 from schedlab.workload.batsim.jobs import SHOWN_MISTAKES, JobTable
 from schedlab.workload.batsim.profiles import REFERENCE_SPEED, Profiles, is_whole, reason, shown, unknown_hint
@@ -30,7 +31,7 @@ def looks_like(start: str, name: str) -> bool:
 
 
 def read_batsim(path: Path, options: ReadOptions, *, speed: float = REFERENCE_SPEED) -> Workload:
-    """The jobs of a Batsim workload; a host is one core.
+    """The jobs of a Batsim workload; a host is one core, or as many as its profile's `cpu` says (Batkube).
 
     Computations take the time that they need on hosts of `speed` flops a second, communication left out. Jobs with a
     profile that has no run time by itself (storage, traces, messages) are refused, or dropped and counted with
@@ -57,7 +58,8 @@ def read_batsim(path: Path, options: ReadOptions, *, speed: float = REFERENCE_SP
     known = Known()
     columns: dict[str, Any] = _identities(table, rows) | table.labels(known, rows)
     columns |= {"submit": table.submit[rows], "runtime": runtime, "limit": limit, "count": table.count[rows]}
-    workload = Workload.of(name=stem(path), labels=known.labels, **columns)
+    columns["request"] = _requests(table, rows, known, options, report)
+    workload = Workload.of(name=stem(path), labels=known.labels, requests=known.requests, **columns)
     _count_the_rest(document, table, rows, speed, report)
     workload.header = _header(document, table.count[rows], report)
     workload.report = report
@@ -184,6 +186,24 @@ def _identities(table: JobTable, rows: NDArray[np.intp]) -> dict[str, Any]:
     return {"id": numbers, "names": tuple(ids)}
 
 
+def _requests(
+    table: JobTable, rows: NDArray[np.intp], known: Known, options: ReadOptions, report: ReadReport
+) -> NDArray[np.int32]:
+    """What a host of each job is: cores, and memory where that counts."""
+    cores = np.array([profile.cores for profile in table.profiles])
+    memory = np.array([profile.memory for profile in table.profiles], np.int64)
+    used = table.profile[rows]
+    _count(report.filled, "cores of a host: rounded up to whole ones", (cores != np.ceil(cores))[used])
+    if not options.full:
+        _count(report.unkept, "memory of the profile", (memory > 0)[used])
+        memory[:] = 0
+    places = np.zeros(len(cores), np.int32)
+    for which in np.unique(used).tolist():
+        asked = {"cores": int(np.ceil(cores[which]))} | ({"memory": int(memory[which])} if memory[which] else {})
+        places[which] = known.request(Request(asked))
+    return places[used]
+
+
 def _count_the_rest(
     document: dict[str, Any], table: JobTable, rows: NDArray[np.intp], speed: float, report: ReadReport
 ) -> None:
@@ -191,14 +211,18 @@ def _count_the_rest(
     for name, attribute in (
         (f"run time: computation at {speed / 1e9:g} Gf/s", "computes"),
         ("run time: without communication", "communicates"),
-        ("return code of the profile: not represented", "returns"),
     ):
         _count(report.filled, name, np.array([bool(getattr(p, attribute)) for p in table.profiles])[used])
+    _count(report.unkept, "return code of the profile", np.array([bool(p.returns) for p in table.profiles])[used])
+    for key in sorted(frozenset().union(*(profile.unread for profile in table.profiles))):
+        _count(
+            report.unkept, f"field '{key}' of the profile", np.array([key in p.unread for p in table.profiles])[used]
+        )
     for key, count in table.other_fields(rows).items():
-        report.filled[f"field '{key}' of jobs: not represented"] = count
+        report.unkept[f"field '{key}'"] = count
     for key in document:
         if key not in ("nb_res", "jobs", "profiles", "description"):
-            report.filled[f"field '{key}' of the file: not represented"] = 1
+            report.unkept[f"field '{key}' of the file"] = len(rows)
 
 
 def _header(document: dict[str, Any], count: NDArray[np.float64], report: ReadReport) -> dict[str, str]:

@@ -16,6 +16,7 @@ from schedlab.files.bytestream import ByteStream
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request
 from schedlab.model.workload import ReadReport, Workload
+from schedlab.workload.notes import ODD
 from schedlab.workload.options import ReadOptions
 from schedlab.workload.stream import Columns, Known, ReadAgain, stream
 from schedlab.workload.swf.header import origin, parse_header
@@ -79,6 +80,7 @@ class SwfScan:
             drop_bad_rows=options.bad_rows == "drop",
             max_procs=options.max_procs,
             named=log.named,
+            memory=options.full,
         )
 
     def __iter__(self) -> Iterator[Columns]:
@@ -112,8 +114,9 @@ class SwfScan:
             records=parser.records,
             kept=parser.kept,
             dropped=parser.dropped,
-            filled=parser.filled,
+            filled=parser.filled | {f"{field}: {ODD}": count for field, count in parser.odd.items()},
             bad_rows=[f"line {line}: {problem}" for line, problem in parser.bad_rows],
+            unkept=parser.unkept,
             unknown=parser.unknown,
             out_of_order=parser.out_of_order,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,18 +16,23 @@ from schedlab.model.workload import JobBatch
 if TYPE_CHECKING:
     import polars as pl
 
-Rows = list[NDArray[Any]]  # 18 columns of equal length; -1 and NaN are unknown, objects are names
+Rows = list[NDArray[Any]]  # 18 columns of equal length; -1 and NaN are unknown
+
+# What 18 columns of numbers cannot say of a job.
+NAMES = "names of jobs: numbers remain"
+PARTS_OF_KB = "memory of a processor in parts of a KB: rounded up"
 
 STATUS = {"completed": 1, "killed": 0, "cancelled": 5, "rejected": 5}
 
 
-def batch_rows(batch: JobBatch, requests: Sequence[Request]) -> Rows:
-    """Jobs as they were read: recorded waits, run times and statuses."""
-    processors, memory = _request_columns(batch.request, batch.count, requests)
+def batch_rows(batch: JobBatch, requests: Sequence[Request], lost: Counter[str]) -> Rows:
+    """Jobs as they were read: recorded waits, run times and statuses. `lost` counts what they lose."""
+    processors, memory = _request_columns(batch.request, batch.count, requests, lost)
+    lost[NAMES] += 0 if batch.names is None else len(batch)
     cancelled = np.isfinite(batch.cancel)
     unknown = np.full(len(batch), -1)
     return [
-        batch.id if batch.names is None else _one_word(batch.names),
+        batch.id,
         batch.submit,
         np.where(cancelled, batch.cancel - batch.submit, batch.wait),
         batch.runtime,
@@ -42,12 +48,12 @@ def batch_rows(batch: JobBatch, requests: Sequence[Request]) -> Rows:
         batch.executable,
         batch.queue,
         batch.partition,
-        batch.after if batch.names is None else _predecessors(batch.after, batch.id, batch.names),
+        batch.after,
         np.where(batch.after >= 0, batch.think, -1),
     ]
 
 
-def table_rows(table: pl.DataFrame | Mapping[str, Any], requests: Sequence[Request]) -> Rows:
+def table_rows(table: pl.DataFrame | Mapping[str, Any], requests: Sequence[Request], lost: Counter[str]) -> Rows:
     """Finished jobs: wait = start − submit, run = end − start. Columns that are missing are unknown."""
     submit = _column(table, "submit")
     if submit is None:
@@ -63,19 +69,19 @@ def table_rows(table: pl.DataFrame | Mapping[str, Any], requests: Sequence[Reque
     status = column("status") if states is None else np.array([STATUS.get(str(state), -1) for state in states])
     started, refused = np.isfinite(start), status == 5
     ids = _first(table, "job", "id")
-    names = _column(table, "name")
+    lost[NAMES] += 0 if _column(table, "name") is None else size
     if ids is None:
         ids = np.arange(1, size + 1)
     count = _first(table, "count", "cores")
     if count is None:
         count = np.ones(size, np.int64)
-    processors, memory = _request_columns(column("request", 0).astype(np.int64), count, requests)
+    processors, memory = _request_columns(column("request", 0).astype(np.int64), count, requests, lost)
     cores = _column(table, "cores")
     processors = processors if cores is None else cores
     after = column("after").astype(np.int64)
     unknown = np.full(size, -1)
     return [
-        ids if names is None else _one_word(names),
+        ids,
         submit,
         np.where(started, start - submit, np.where(refused, end - submit, -1)),
         np.where(started, end - start, np.where(refused, 0, -1)),
@@ -91,7 +97,7 @@ def table_rows(table: pl.DataFrame | Mapping[str, Any], requests: Sequence[Reque
         column("executable"),
         column("queue"),
         column("partition"),
-        after if names is None else _predecessors(after, ids, names),
+        after,
         np.where(after >= 0, column("think"), -1),
     ]
 
@@ -113,23 +119,13 @@ def _first(table: pl.DataFrame | Mapping[str, Any], *names: str) -> NDArray[Any]
 
 
 def _request_columns(
-    which: NDArray[Any], count: NDArray[Any], requests: Sequence[Request]
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Processors of each job, and the memory of one processor in kilobytes."""
+    which: NDArray[Any], count: NDArray[Any], requests: Sequence[Request], lost: Counter[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Processors of each job, and the memory of one processor in whole kilobytes."""
     cores = np.array([request.chunk.get("cores", 0) for request in requests] or [1], np.int64)
-    chunk = np.array([request.chunk.get("memory", 0) for request in requests] or [0], np.float64)
-    per_core = np.where(chunk > 0, chunk / np.maximum(cores, 1) / 1024, -1)
+    chunk = np.array([request.chunk.get("memory", 0) for request in requests] or [0], np.int64)
+    unit = np.maximum(cores, 1) * 1024
+    per_core = np.where(chunk > 0, -(-chunk // unit), -1)
     which = np.minimum(which, len(cores) - 1)
+    lost[PARTS_OF_KB] += int(np.count_nonzero((chunk % unit > 0)[which]))
     return count * cores[which], per_core[which]
-
-
-def _one_word(names: Any) -> NDArray[Any]:
-    """Blanks separate columns, so a name cannot have any; a semicolon in front would make a comment of the row."""
-    words = ["_".join(str(name).split()) or "_" for name in names]
-    return np.array(["_" + word[1:] if word[0] == ";" else word for word in words], dtype=object)
-
-
-def _predecessors(after: NDArray[np.int64], ids: NDArray[Any], names: Any) -> NDArray[Any]:
-    """Preceding jobs by name; -1 for one that is not among these."""
-    known = dict(zip(np.asarray(ids).tolist(), _one_word(names), strict=True)) if bool((after >= 0).any()) else {}
-    return np.array([known.get(job, "-1") for job in after.tolist()], dtype=object)

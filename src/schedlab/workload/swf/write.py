@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from schedlab.files.whole_file import whole_file
 from schedlab.model.request import Request
 from schedlab.model.workload import Workload
-from schedlab.workload.losses import losses
+from schedlab.workload.losses import counted, losses, request_losses
 from schedlab.workload.phases import phases_to_header
 from schedlab.workload.swf.rows import Rows, batch_rows, table_rows
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 PIECE = 1 << 16  # rows turned into text at a time
+HELD = ("memory", "origin", "header", "phases")
 
 
 def write_swf(
@@ -29,32 +31,29 @@ def write_swf(
     header: Mapping[str, str] | None = None,
     *,
     requests: Sequence[Request] = (),
-) -> None:
+) -> list[str]:
     """Write a workload, or a table of finished jobs (the columns of `Run.jobs`), as 18 columns below a header.
 
     `header` gives the `; Label: value` lines (a value of several lines repeats its label); a workload brings its own.
     `requests` are the table's, for the memory column. A name that ends in .gz or .zst compresses. Whole or not at all:
-    the file gets its name when it is complete.
+    the file gets its name when it is complete. Returns what of the jobs does not survive, in sentences.
     """
+    lost: Counter[str] = Counter()
     if isinstance(jobs, Workload):
         labels = dict(jobs.header if header is None else header)
         if jobs.origin is not None:
             labels.setdefault("UnixStartTime", str(int(jobs.origin.timestamp())))
         labels |= phases_to_header(jobs.phases)
-        rows: Iterator[Rows] = (batch_rows(batch, jobs.requests) for batch in jobs.batches())
+        rows: Iterator[Rows] = (batch_rows(batch, jobs.requests, lost) for batch in jobs.batches())
     else:
         labels = dict(header or {})
-        rows = iter((table_rows(jobs, requests),))
+        rows = iter((table_rows(jobs, requests, lost),))
     with whole_file(Path(path)) as file:
         file.write(_header_text(labels).encode())
         for text in _texts(rows):
             file.write(text)
-
-
-def save_swf(path: Path, workload: Workload) -> list[str]:
-    """Write a workload; returns what does not survive."""
-    write_swf(path, workload)
-    return losses(workload, holds={"memory", "origin", "header", "phases"})
+    asked = losses(jobs, holds=HELD) if isinstance(jobs, Workload) else request_losses(requests, holds=HELD)
+    return asked + [f"{what} ({counted(count)})" for what, count in lost.items() if count]
 
 
 def _header_text(labels: dict[str, str]) -> str:
@@ -75,8 +74,8 @@ def _texts(chunks: Iterator[Rows]) -> Iterator[bytes]:
 
 
 def _numbers(column: NDArray[Any]) -> NDArray[Any] | list[str]:
-    """Whole numbers without a point, others as short as they can be read back; unknown is -1. Names stay."""
-    if column.dtype == object or not np.issubdtype(column.dtype, np.floating):
+    """Whole numbers without a point, others as short as they can be read back; unknown is -1."""
+    if not np.issubdtype(column.dtype, np.floating):
         return column
     column = np.where(np.isfinite(column), column, -1.0)
     if bool(np.all((column == np.floor(column)) & (np.abs(column) < 2.0**53))):

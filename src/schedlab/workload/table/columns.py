@@ -71,6 +71,16 @@ class Cells:
             values = self.numbers(name, column, "a number")
         return self._within(name, column, values, 0.0, f"seconds from 0 to {most:g}", most)
 
+    def unneeded(self, values: Callable[[], Floats]) -> tuple[Floats, NDArray[np.bool_]]:
+        """Values that no job needs, and which of them make no sense: they count as unknown, their rows are good."""
+        before = self.problems
+        self.problems = {}
+        found = values()
+        odd = np.zeros(self.rows, bool)
+        odd[list(self.problems)] = True
+        self.problems = before
+        return np.where(odd, np.nan, found), odd
+
     def amounts(self, name: str, column: Column, most: float = MOST_OF_ANYTHING) -> tuple[Floats, NDArray[np.bool_]]:
         """Whole numbers, and which of them have been rounded up to be that."""
         exact = self._within(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.workload.notes import ODD
 from schedlab.workload.options import ReadOptions
 from schedlab.workload.table.columns import MOST_SECONDS, Cells
 from schedlab.workload.table.mapping import Mapping
@@ -41,7 +42,11 @@ def times(cells: Cells, mapping: Mapping) -> Times:
         return cells.durations(name, columns[name], most) if name in columns else unknown
 
     submit, start, end = point("submit"), point("start"), point("end")
-    runtime, limit, wait, think = (length(name) for name in ("runtime", "limit", "wait", "think"))
+    runtime, limit, think = (length(name) for name in ("runtime", "limit", "think"))
+    if "runtime" in columns or "start" in columns:
+        wait, odd = cells.unneeded(lambda: length("wait"))
+    else:
+        wait, odd = length("wait"), np.zeros(cells.rows, bool)  # the run time is from there to the end
     if "start" in columns and "wait" not in columns:
         wait = start - submit
     elif "start" not in columns:
@@ -51,7 +56,7 @@ def times(cells: Cells, mapping: Mapping) -> Times:
         cells.note(runtime < 0, lambda row: f"ends {start[row] - end[row]:.15g} s before it starts")
     early = wait < 0
     cancel = point("cancel")
-    filled = {"wait: starts before it is submitted, counts as unknown": early}
+    filled = {"wait: starts before it is submitted, counts as unknown": early, f"wait: {ODD}": odd}
     wait = np.where(early, np.nan, wait)
     return Times(submit, end, runtime, limit, wait, think, np.where(np.isnan(cancel), np.inf, cancel), filled)
 

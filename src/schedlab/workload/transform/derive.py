@@ -30,12 +30,15 @@ class Changes:
 Step = Callable[[Iterator[JobBatch], Changes], Iterator[JobBatch]]
 
 
-def derive(workload: Workload, note: str, step: Step, *, forget: str = "", **changes: Any) -> Workload:
+def derive(
+    workload: Workload, note: str, step: Step, *, forget: str = "", job_by_job: bool = False, **changes: Any
+) -> Workload:
     """The workload that `step` makes of the batches of another one; it runs anew in each pass.
 
     The header says in a `Note` what was done; the report is that of the other one, with what the step counts. It is
-    complete when a pass is. What was filled in before and begins with `forget` is no longer true. `changes` are other
-    fields of the new workload.
+    complete when a pass is. What was filled in before and begins with `forget` is no longer true. `job_by_job`: the
+    step looks at each job alone, so that other jobs of a model can go through it too. `changes` are other fields of the
+    new workload.
     """
     header = {label: value for label, value in workload.header.items() if label not in OF_THE_FILE}
     header |= changes.pop("header", {})
@@ -45,7 +48,10 @@ def derive(workload: Workload, note: str, step: Step, *, forget: str = "", **cha
         header["UnixStartTime"] = str(int(changes["origin"].timestamp()))
     report = replace(workload.report, filled=_filled_before(workload, forget))
     made_of = f"{workload.content_hash}\n{note}".encode()
-    found = replace(workload, header=header, report=report, content_hash=hashlib.sha256(made_of).hexdigest(), **changes)
+    changes |= {"header": header, "report": report, "content_hash": hashlib.sha256(made_of).hexdigest()}
+    source_of_more = workload.more if job_by_job else None
+    more = None if source_of_more is None else lambda: step(source_of_more(), Changes())
+    found = replace(workload, more=more, **changes)
 
     def source() -> Iterator[JobBatch]:
         made, kept = Changes(), 0

@@ -31,7 +31,7 @@ def round_limits(workload: Workload, to: float) -> Workload:
             shapes = None if batch.shapes is None else replace(batch.shapes, limit=up(batch.shapes.limit))
             yield replace(batch, limit=limit, shapes=shapes)
 
-    return derive(workload, f"limits rounded up to multiples of {format_duration(to)}", step)
+    return derive(workload, f"limits rounded up to multiples of {format_duration(to)}", step, job_by_job=True)
 
 
 def set_estimates(workload: Workload, *, factor: float = 1.0, spread: bool = False, seed: int = 0) -> Workload:
@@ -55,7 +55,7 @@ def set_estimates(workload: Workload, *, factor: float = 1.0, spread: bool = Fal
             yield replace(batch, limit=_limit(batch.runtime, own, batch.limit), shapes=shapes)
 
     how = f"a factor from 1 to {factor:g} (seed {seed})" if spread else f"{factor:g}"
-    return derive(workload, f"limits are run times × {how}", step, forget="limit:")
+    return derive(workload, f"limits are run times × {how}", step, forget="limit:", job_by_job=True)
 
 
 def _limit(

@@ -18,8 +18,8 @@ def rescale(workload: Workload, machine: int, old: int | None = None) -> Workloa
     """Job sizes × `machine` / `old` (the machine that the header names), rounded up; at least 1, at most the machine.
 
     Rounding up makes small jobs relatively larger: 1 remains 1 on half the machine. Sizes that are powers of two stay
-    so only if the ratio of the machines is one. Jobs become so many single cores: how cores were grouped on nodes, and
-    what else they asked for, means nothing on another machine.
+    so only if the ratio of the machines is one. Jobs become so many single cores, each with its share of the memory:
+    how cores were grouped on nodes, and what else they asked for, means nothing on another machine.
     """
     old = old or processors(workload)
     if not old:
@@ -31,18 +31,40 @@ def rescale(workload: Workload, machine: int, old: int | None = None) -> Workloa
     if workload.flexible:
         raise InputError("jobs that may have several shapes cannot be rescaled", where=workload.name)
 
+    requests, catch_up = _following(workload.requests, _single)
+
     def step(batches: Iterator[JobBatch], changes: Changes) -> Iterator[JobBatch]:
         for batch in batches:
+            catch_up()
             cores = workload.cores(batch)
             wanted = -(-cores * machine // old)
             changes.filled["size: cut to the machine"] += int((wanted > machine).sum())
-            grouped = np.array([request != SINGLE_CORE for request in workload.requests], bool)[batch.request]
-            changes.filled["cores that were grouped on nodes: may go anywhere now"] += int(grouped.sum())
-            yield replace(batch, count=np.clip(wanted, 1, machine), request=np.zeros(len(batch), np.int32))
+            for what, asks in _GIVEN_UP.items():
+                given_up = np.array([asks(request) for request in workload.requests], bool)
+                changes.filled[what] += int(given_up[batch.request].sum())
+            yield replace(batch, count=np.clip(wanted, 1, machine))
 
     header = {"MaxProcs": str(machine), "MaxNodes": str(machine)}
     note = f"job sizes × {machine}/{old}, rounded up"
-    return derive(workload, note, step, requests=[SINGLE_CORE], header=header)
+    return derive(workload, note, step, job_by_job=True, requests=requests, header=header)
+
+
+def _single(request: Request) -> Request:
+    """A core of it, with its share of the memory."""
+    cores = max(request.chunk.get("cores", 1), 1)
+    memory = -(-request.chunk.get("memory", 0) // cores)
+    return Request({"cores": 1, "memory": memory}) if memory else SINGLE_CORE
+
+
+# What rescaled jobs no longer ask for.
+_GIVEN_UP: dict[str, Callable[[Request], bool]] = {
+    "cores that were grouped on nodes: may go anywhere now": lambda request: bool(
+        request.chunk.get("cores", 0) != 1 or request.per_node_min or request.per_node_max or request.exclusive
+    ),
+    "requests for GPUs, features or a partition: dropped": lambda request: bool(
+        request.features or request.partition or request.chunk.keys() - {"cores", "memory"}
+    ),
+}
 
 
 def nodes_to_cores(workload: Workload, cores_per_node: int) -> Workload:
@@ -63,7 +85,7 @@ def nodes_to_cores(workload: Workload, cores_per_node: int) -> Workload:
     machine = processors(workload)
     header = {"MaxProcs": str(machine * cores_per_node)} if machine else {}
     note = f"sizes in nodes made cores: {cores_per_node} a node"
-    return derive(workload, note, step, requests=requests, header=header)
+    return derive(workload, note, step, job_by_job=True, requests=requests, header=header)
 
 
 def processors(workload: Workload) -> int | None:

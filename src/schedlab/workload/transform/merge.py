@@ -209,15 +209,18 @@ def _report(workloads: Sequence[Workload]) -> ReadReport:
     reports = [workload.report for workload in workloads]
     dropped: Counter[str] = Counter()
     filled: Counter[str] = Counter()
+    unkept: Counter[str] = Counter()
     for report in reports:
         dropped.update(report.dropped)
         filled.update(report.filled)
+        unkept.update(report.unkept)
     return ReadReport(
         records=sum(report.records for report in reports),
         kept=sum(report.kept for report in reports),
         dropped=dict(dropped),
         filled=dict(filled),
         bad_rows=[row for report in reports for row in report.bad_rows],
+        unkept=dict(unkept),
     )
 
 

@@ -10,14 +10,15 @@ import numpy as np
 from schedlab.model.random import random_stream
 from schedlab.model.workload import JobBatch, Workload
 from schedlab.workload.transform.derive import LOST_DEPENDENCY, Changes, derive, move
-from schedlab.workload.transform.order import join, sort
+from schedlab.workload.transform.order import join
 
 
 def shuffle(workload: Workload, seed: int = 0) -> Workload:
     """Submit times stay as they are, and the jobs are dealt out to them at random.
 
     Arrivals keep their cycles and bursts; everything that ties jobs to times or to each other is gone: sessions,
-    runs of similar jobs, large jobs at night. A dependency on a job that now comes later is dropped.
+    runs of similar jobs, large jobs at night. A dependency on a job that now comes later is dropped. Jobs submitted at
+    the same time come in the order of their numbers, so these exchange their numbers.
     All jobs are in memory while this is done.
     """
 
@@ -27,9 +28,22 @@ def shuffle(workload: Workload, seed: int = 0) -> Workload:
             return
         jobs = join(everything)
         dealt = jobs.take(random_stream(seed, "transform", "shuffle").permutation(len(jobs)))
-        yield _without_later(sort(move(dealt, jobs.submit)), changes)
+        yield _without_later(_numbered(move(dealt, jobs.submit), changes), changes)
 
     return derive(workload, f"jobs shuffled over the submit times (seed {seed})", step)
+
+
+def _numbered(jobs: JobBatch, changes: Changes) -> JobBatch:
+    """Those of one submit time share out their numbers so that they are in the order of (submit time, number)."""
+    numbers = jobs.id[np.lexsort((jobs.id, jobs.submit))]
+    changed = int(np.count_nonzero(numbers != jobs.id))
+    if not changed:
+        return jobs
+    changes.filled["job number: exchanged with a job submitted at the same time"] += changed
+    by_number = np.argsort(jobs.id, kind="stable")
+    place = np.minimum(np.searchsorted(jobs.id, jobs.after, sorter=by_number), len(jobs) - 1)
+    known = jobs.id[by_number[place]] == jobs.after
+    return replace(jobs, id=numbers, after=np.where(known, numbers[by_number[place]], jobs.after))
 
 
 def _without_later(jobs: JobBatch, changes: Changes) -> JobBatch:
