@@ -79,7 +79,7 @@ def footnote(comparison: Comparison) -> str:
     if any(slowed):
         how_many = " / ".join(f"{count:,}" for count in slowed)
         notes.append(
-            f"{how_many} of the killed jobs were {SLOWED} (checkpoints, restarts or rates; without, they would have "
+            f"{how_many} of the killed jobs: {SLOWED} (checkpoints, restarts or rates; without, they would have "
             "ended in time; --overrun run lets them end)"
         )
     return "; ".join(notes)
