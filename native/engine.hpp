@@ -90,6 +90,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void conclude();
   bool reason_for_a_pass() const;
   void record();
+  [[gnu::noinline, gnu::cold]] bool repeats_others(std::size_t row) const;
+  [[gnu::noinline, gnu::cold]] void record_others(std::size_t row);
   bool next_timer(Time at_most, bool corrections_only);
   bool has_calendar_end(Time time) const;
   void decide_measured(Decider &decider);
@@ -127,6 +129,19 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void set_point(Slot slot);
   void enqueue(Slot slot);
   void dequeue(Slot slot);
+  // What waiting jobs ask for and running jobs have.
+  void count_waiting(const Job &job, int sign) {
+    waiting_cores_ += sign * job.cores;
+    if (machine_.resources() > 1) [[unlikely]]
+      count_others(job, sign, 1);
+  }
+  void count_running(const Job &job, int sign) {
+    running_count_ += sign, running_cores_ += sign * job.cores;
+    if (machine_.resources() > 1) [[unlikely]]
+      count_others(job, sign, 0);
+  }
+  // Apart, so that what is inlined stays small: few machines have other resources than cores.
+  [[gnu::noinline, gnu::cold]] void count_others(const Job &job, int sign, std::size_t first);
   void set_timer(Time time, TimerKind kind, Slot slot);
   Time true_end(const Job &job) const;
   const EstimatedEnds &estimated_ends();
@@ -219,7 +234,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::int64_t next_sequence_ = 0, ended_ = 0;
   std::int64_t waiting_count_ = 0, waiting_cores_ = 0, running_count_ = 0, running_cores_ = 0;
   JobRows rows_;
-  TimelineRows timeline_{0};
+  TimelineRows timeline_;
+  std::vector<std::int64_t> others_;  // the amounts of TimelineRows::others now
   std::optional<PieceRows> pieces_;
   std::optional<NodeRows> node_rows_;
   std::unique_ptr<Meter> meter_;

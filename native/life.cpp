@@ -132,14 +132,20 @@ void Engine::enqueue(Slot slot) {
   job.next = kNoSlot;
   (waiting_last_ == kNoSlot ? waiting_first_ : jobs_[waiting_last_].next) = slot;
   waiting_last_ = slot;
-  ++waiting_count_, waiting_cores_ += job.cores;
+  ++waiting_count_, count_waiting(job, +1);
 }
 
 void Engine::dequeue(Slot slot) {
   const Job &job = jobs_[slot];
   (job.previous == kNoSlot ? waiting_first_ : jobs_[job.previous].next) = job.next;
   (job.next == kNoSlot ? waiting_last_ : jobs_[job.next].previous) = job.previous;
-  --waiting_count_, waiting_cores_ -= job.cores;
+  --waiting_count_, count_waiting(job, -1);
+}
+
+// Of the resources besides cores: what running jobs have (first = 0), or what waiting ones ask for (1).
+void Engine::count_others(const Job &job, int sign, std::size_t first) {
+  for (std::size_t r = 1; r < job.shape->chunk.size(); ++r)
+    others_[2 * (r - 1) + first] += sign * job.count * job.shape->chunk[r];
 }
 
 // job.shares are chosen; now it runs.
@@ -164,7 +170,7 @@ void Engine::occupy(Slot slot) {
   job.moves = 0;
   job.end = true_end(job);
   job.estimated_end = now_ + (job.estimate - job.used);
-  ++running_count_, running_cores_ += job.cores;
+  count_running(job, +1);
   ends_.push({job.end, job.start_order, slot, job.moves});
   job.listed = false;
   if (track_ends_) unlisted_.push_back({job.start_order, slot});
@@ -231,14 +237,14 @@ const EstimatedEnds &Engine::estimated_ends() {
 void Engine::stop(Slot slot) {
   release(slot);
   ++moved_ends_;
-  --running_count_, running_cores_ -= jobs_[slot].cores;
+  count_running(jobs_[slot], -1);
 }
 
 void Engine::complete(Slot slot) {
   Job &job = jobs_[slot];
   estimator_->ended(job, slot, job.used + (now_ - job.since));  // may throw: nothing has changed yet
   if (!job.released) release(slot);
-  --running_count_, running_cores_ -= job.cores;
+  count_running(job, -1);
   const bool killed = options_.kill_at_limit && job.since + needed_for(job) > job.end;
   if (job.pieced) write_piece(job, killed ? PieceEnd::Killed : PieceEnd::Completed);
   if (options_.keep_history)

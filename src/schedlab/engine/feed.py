@@ -13,6 +13,7 @@ from schedlab import _core
 from schedlab.engine.build import Chosen, computed_ahead
 from schedlab.engine.options import Options
 from schedlab.model.cluster import Cluster
+from schedlab.model.eligible import eligible_groups
 from schedlab.model.errors import DecisionError
 from schedlab.model.request import Request
 from schedlab.model.states import REASONS
@@ -90,7 +91,7 @@ class Feed:
         return [self._names[job] for job in ids.tolist()]
 
     def _add(self, request: Request) -> None:
-        names, groups, reason = self._cluster.resource_names, *self._eligible(request)
+        names, groups, reason = self._cluster.resource_names, *eligible_groups(self._cluster, request)
         self._known += 1
         assert self._simulation is not None
         self._simulation.add_request(
@@ -101,23 +102,6 @@ class Feed:
             groups=groups,
             reason=REASONS.index(reason),
         )
-
-    def _eligible(self, request: Request) -> tuple[list[bool], str]:
-        """Which node groups may serve the request, or why none may."""
-        cluster = self._cluster
-        everywhere = [True] * len(cluster.groups)
-        if any(amount > 0 and name not in cluster.resource_names for name, amount in request.chunk.items()):
-            return everywhere, "unknown resource"
-        wanted = [
-            p for p in cluster.partitions if (p.default if request.partition is None else p.name == request.partition)
-        ]
-        if request.partition is not None and not wanted:
-            return everywhere, "unknown partition"
-        inside = {name for partition in wanted for name in partition.groups}
-        if not wanted:  # no partitions, or none for those who ask for none
-            inside = {group.name for group in cluster.groups}
-        groups = [group.name in inside and request.features <= group.features for group in cluster.groups]
-        return groups, "" if any(groups) else "no node has the features"
 
 
 def requests_on(cluster: Cluster, requests: Sequence[Request]) -> list[Request]:
