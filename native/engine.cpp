@@ -23,6 +23,7 @@ Engine::Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> 
       rows_(0, {options.repeat_workload, options.follow_dependencies, static_cast<std::size_t>(machine_.nodes())}),
       timeline_(0, machine_.resources()),
       others_(timeline_.others.size()) {
+  note_moves_ = machine_.resources() > 1;
   for (const Window &window : calendar_) set_timer(window.until, TimerKind::Wake, kNoSlot);
 }
 
@@ -278,7 +279,8 @@ void Engine::finish() {
   for (Slot slot = 0; slot < jobs_.size(); ++slot) {
     Job &job = jobs_[slot];
     const State state = job.state;
-    if (state == State::Waiting) dequeue(slot);
+    if (state == State::Waiting) dequeue(slot), count_queued(job, -1);
+    if (state == State::Running && job.released && note_moves_) count_others(job, +1, 0);  // it still has what it had
     if (state == State::Running && job.pieced) write_piece(job, PieceEnd::Unfinished);
     if (state >= State::Held && state < State::Gone) leave(slot, state);
   }

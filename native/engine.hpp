@@ -39,7 +39,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void add_shape(Shape shape, Reason reason);
 
   void set_gate(Gate *gate) { gate_ = gate; }
-  void track_moves() { track_moves_ = true; }
+  void track_moves() { track_moves_ = note_moves_ = true; }
   void measure() { meter_ = std::make_unique<Meter>(); }  // what each decision costs
 
   void run(Decider &decider);
@@ -129,19 +129,13 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void set_point(Slot slot);
   void enqueue(Slot slot);
   void dequeue(Slot slot);
-  // What waiting jobs ask for and running jobs have.
-  void count_waiting(const Job &job, int sign) {
-    waiting_cores_ += sign * job.cores;
+  // What few runs need, apart from the loop: observers, and machines with other resources than cores.
+  [[gnu::noinline, gnu::cold]] void note_move(Slot slot, bool onto);
+  [[gnu::noinline, gnu::cold]] void count_others(const Job &job, int sign, std::size_t first);
+  void count_queued(const Job &job, int sign) {
     if (machine_.resources() > 1) [[unlikely]]
       count_others(job, sign, 1);
   }
-  void count_running(const Job &job, int sign) {
-    running_count_ += sign, running_cores_ += sign * job.cores;
-    if (machine_.resources() > 1) [[unlikely]]
-      count_others(job, sign, 0);
-  }
-  // Apart, so that what is inlined stays small: few machines have other resources than cores.
-  [[gnu::noinline, gnu::cold]] void count_others(const Job &job, int sign, std::size_t first);
   void set_timer(Time time, TimerKind kind, Slot slot);
   Time true_end(const Job &job) const;
   const EstimatedEnds &estimated_ends();
@@ -220,6 +214,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::int64_t past_passes_ = -1;
   std::string past_snapshot_;
   bool track_moves_ = false;
+  bool note_moves_ = false;  // for observers, or to count what jobs have besides cores
   std::vector<Move> moves_;
   std::vector<NodeMode> modes_;  // empty until a node changes
   std::int64_t node_changes_ = 0;

@@ -132,14 +132,24 @@ void Engine::enqueue(Slot slot) {
   job.next = kNoSlot;
   (waiting_last_ == kNoSlot ? waiting_first_ : jobs_[waiting_last_].next) = slot;
   waiting_last_ = slot;
-  ++waiting_count_, count_waiting(job, +1);
+  ++waiting_count_, waiting_cores_ += job.cores;
+  count_queued(job, +1);
 }
 
 void Engine::dequeue(Slot slot) {
   const Job &job = jobs_[slot];
   (job.previous == kNoSlot ? waiting_first_ : jobs_[job.previous].next) = job.next;
   (job.next == kNoSlot ? waiting_last_ : jobs_[job.next].previous) = job.previous;
-  --waiting_count_, count_waiting(job, -1);
+  --waiting_count_, waiting_cores_ -= job.cores;
+}
+
+// A job takes its nodes (from the queue, or from being suspended), or gives them back.
+void Engine::note_move(Slot slot, bool onto) {
+  const Job &job = jobs_[slot];
+  if (track_moves_) moves_.push_back({slot, onto, job.shares});
+  if (machine_.resources() == 1) return;
+  if (onto && job.state == State::Waiting) count_others(job, -1, 1);
+  count_others(job, onto ? +1 : -1, 0);
 }
 
 // Of the resources besides cores: what running jobs have (first = 0), or what waiting ones ask for (1).
@@ -162,7 +172,7 @@ void Engine::count_others(const Job &job, int sign, std::size_t first) {
 void Engine::occupy(Slot slot) {
   Job &job = jobs_[slot];
   job.allocated_cores = cluster_.take(*job.shape, job.shares);
-  if (track_moves_) moves_.push_back({slot, true, job.shares});
+  if (note_moves_) note_move(slot, true);
   job.state = State::Running;
   job.since = now_, job.rate = 1;
   job.start_order = starts_++;
@@ -170,7 +180,7 @@ void Engine::occupy(Slot slot) {
   job.moves = 0;
   job.end = true_end(job);
   job.estimated_end = now_ + (job.estimate - job.used);
-  count_running(job, +1);
+  ++running_count_, running_cores_ += job.cores;
   ends_.push({job.end, job.start_order, slot, job.moves});
   job.listed = false;
   if (track_ends_) unlisted_.push_back({job.start_order, slot});
@@ -216,7 +226,7 @@ void Engine::move_end(Slot slot) {
 void Engine::release(Slot slot) {
   Job &job = jobs_[slot];
   cluster_.give_back(*job.shape, job.shares);
-  if (track_moves_) moves_.push_back({slot, false, job.shares});
+  if (note_moves_) note_move(slot, false);
   if (job.listed) estimated_ends_.erase(entry(job, slot));
   job.released = true;
   ++changes_;
@@ -237,14 +247,14 @@ const EstimatedEnds &Engine::estimated_ends() {
 void Engine::stop(Slot slot) {
   release(slot);
   ++moved_ends_;
-  count_running(jobs_[slot], -1);
+  --running_count_, running_cores_ -= jobs_[slot].cores;
 }
 
 void Engine::complete(Slot slot) {
   Job &job = jobs_[slot];
   estimator_->ended(job, slot, job.used + (now_ - job.since));  // may throw: nothing has changed yet
   if (!job.released) release(slot);
-  count_running(job, -1);
+  --running_count_, running_cores_ -= job.cores;
   const bool killed = options_.kill_at_limit && job.since + needed_for(job) > job.end;
   if (job.pieced) write_piece(job, killed ? PieceEnd::Killed : PieceEnd::Completed);
   if (options_.keep_history)
@@ -270,6 +280,7 @@ void Engine::cancel(Slot slot) {
   const bool waited = jobs_[slot].state == State::Waiting;
   if (waited) {
     dequeue(slot);
+    count_queued(jobs_[slot], -1);
     tell(Event::Kind::Cancelled, slot);
   }
   leave(slot, State::Cancelled);

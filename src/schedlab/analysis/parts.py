@@ -48,7 +48,7 @@ def resources_by_part(run: Run, by: Part = "partition", *, trim: Selection | Non
     waits = _waits(run)
     rows = []
     for resource in resources_of(cluster):
-        asked = asked_by_requests(resource, machine)
+        asked = asked_by_requests(resource, machine.requests)
         used = np.bincount(group, asked[stays.request] * stays.chunks * seconds, len(cluster.groups))
         there = np.array([each.count * resource.there(each.resources) for each in cluster.groups])
         for name, inside, requests in _parts(machine, by):
@@ -62,7 +62,7 @@ def resources_by_part(run: Run, by: Part = "partition", *, trim: Selection | Non
                     "resource": resource.name,
                     "total": total,
                     "load": None if requests is None else _load(run, asked * requests, total, trim),
-                    "utilisation": ratio(float(used[inside].sum()), total * (end - begin)),
+                    "utilisation": ratio(float(used[inside].sum()), total * (end - begin)) if asked.any() else None,
                     **_queue(waits, None if requests is None else asked * requests, begin, end),
                     "fragmentation": ratio(fragments, free),
                 }

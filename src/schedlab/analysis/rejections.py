@@ -67,7 +67,10 @@ def shortage(machine: Machine, request: Request, count: int, reason: str) -> Sho
     if reason == "unknown partition":
         there = ", ".join(partition.name for partition in cluster.partitions) or "none"
         return Shortage("", f"asks for the partition '{request.partition}', the cluster has {there}")
-    within = f" of the partition {request.partition}" if request.partition else ""
+    default = next((partition.name for partition in cluster.partitions if partition.default), "")
+    within = f" of the default partition {default}" if default else ""
+    if request.partition is not None:
+        within = f" of the partition {request.partition}"
     if reason == "no node has the features":
         return Shortage("", f"asks for the features {', '.join(sorted(request.features))}, no node{within} has them")
     may, _ = eligible_groups(cluster, request)

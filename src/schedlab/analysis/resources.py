@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,11 @@ from numpy.typing import NDArray
 from schedlab.analysis.fragmentation import fragmentation
 from schedlab.analysis.machine import Machine
 from schedlab.analysis.stays import find_stays
+from schedlab.model.errors import InputError
+from schedlab.model.request import Request
 from schedlab.model.resources import Resource, resources_of
-from schedlab.model.run import Tables
+from schedlab.model.run import Run, Tables
+from schedlab.model.suggest import did_you_mean
 
 MOST_JOBS = 500_000  # of which the nodes are looked at for a summary: it has no fragmentation beyond
 
@@ -21,15 +25,17 @@ def resource_summary(
 ) -> dict[str, dict[str, Any]]:
     """For each resource its numbers between two moments; the load is that of the jobs which are `kept`."""
     places = find_stays(tables, machine.cluster) if len(kept) <= MOST_JOBS else None
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
     for resource in resources_of(machine.cluster):
-        over_time = machine_over_time(tables, resource, resource.total(machine.cluster), begin, end)
+        total = resource.total(machine.cluster)
         found[resource.name] = {
-            "total": _plain(resource.total(machine.cluster)),
-            **over_time,
-            "load": offered_load(tables, machine, resource, resource.total(machine.cluster), kept),
+            "total": _plain(total),
+            **machine_over_time(tables, resource, total, begin, end),
+            "load": offered_load(tables, machine, resource, total, kept),
             "fragmentation": None,
         }
+        if not asked_by_requests(resource, machine.requests).any():  # unused, or known to somebody else: to Slurm
+            found[resource.name]["utilisation"] = None
     if places is not None:
         for name, (fragments, free) in fragmentation(tables, machine, places, begin, end).items():
             found[name]["fragmentation"] = ratio(float(fragments.sum()), float(free.sum()))
@@ -41,7 +47,7 @@ def machine_over_time(
 ) -> dict[str, float | dict[str, float | None] | None]:
     """Integrals over the timeline: each row holds until the next one."""
     used = used_queued = queued_time = queue_area = most = 0.0
-    names = ["time", "queued", *(f"{what}_{part}" for what in ("used", "queued") for part in resource.parts)]
+    names = ["time", "queued", *timeline_columns("used", resource), *timeline_columns("queued", resource)]
     before: dict[str, NDArray[Any]] | None = None
     for batch in tables.timeline_batches(names):
         piece = batch if before is None else {key: np.concatenate([before[key], batch[key]]) for key in batch}
@@ -72,14 +78,31 @@ def offered_load(
     submit = tables.column("submit")[kept]
     if not len(submit):
         return None
-    asked = asked_by_requests(resource, machine)[tables.column("request")[kept]]
+    asked = asked_by_requests(resource, machine.requests)[tables.column("request")[kept]]
     work = float((asked * tables.column("count")[kept] * tables.column("runtime")[kept]).sum())
     return ratio(work, total * float(submit.max() - submit.min()))
 
 
-def asked_by_requests(resource: Resource, machine: Machine) -> NDArray[np.float64]:
+def resource_of(run: Run, name: str) -> Resource:
+    """The resource of its machine that is called so."""
+    known = {resource.name: resource for resource in resources_of(run.cluster)}
+    if name not in known:
+        hint = did_you_mean(name, known, f"it has {', '.join(known)}")
+        raise InputError(f"the machine has no '{name}'", where=str(run.path or run), hint=hint)
+    if name != "cores" and "resources" not in run.summary:
+        hint = "simulate it again"
+        raise InputError(f"the run was made by a version that did not record {name}", where=str(run.path), hint=hint)
+    return known[name]
+
+
+def timeline_columns(what: str, resource: Resource) -> dict[str, float]:
+    """The columns of the timeline that tell what is `used` or `queued`, and how much one of each is."""
+    return {f"{what}_{part}": size for part, size in resource.parts.items()}
+
+
+def asked_by_requests(resource: Resource, requests: Sequence[Request]) -> NDArray[np.float64]:
     """What a chunk of each request asks for."""
-    return np.array([resource.asked(request.chunk) for request in machine.requests] or [0.0])
+    return np.array([resource.asked(request.chunk) for request in requests] or [0.0])
 
 
 def ratio(part: float, whole: float) -> float | None:
@@ -88,7 +111,7 @@ def ratio(part: float, whole: float) -> float | None:
 
 def _column(piece: dict[str, NDArray[Any]], what: str, resource: Resource) -> NDArray[np.float64]:
     """Used or queued: whole ones and thousandths together."""
-    parts = [piece[f"{what}_{part}"] * size for part, size in resource.parts.items()]
+    parts = [piece[name] * size for name, size in timeline_columns(what, resource).items()]
     return np.asarray(parts[0] if len(parts) == 1 else sum(parts), np.float64)
 
 

@@ -188,6 +188,7 @@ def _classes(runs: Sequence[Run], by: str, tau: float | None, trim: Selection | 
             tau=run.summary["tau"] if tau is None else tau,
             trim=None if trim is None else trim.of(run),
             labels=run.workload.get("labels"),
+            requests=run.requests,
         )
         for run in runs
     ]

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedlab.model.errors import InputError
-from schedlab.model.resources import Resource, resources_of
+from schedlab.analysis.resources import resource_of, timeline_columns
 from schedlab.model.run import Run
-from schedlab.model.suggest import did_you_mean
 from schedlab.model.units import format_bytes
 from schedlab.plot.measures import labels_of
 from schedlab.plot.style import Width, finish_series, new_figure, plain, save_axes, series
@@ -39,9 +37,9 @@ def plot_utilisation(
 
     The axis goes to 100 %, unless no more than a twentieth is ever in use.
     """
-    measured = [_resource(run, resource) for run in runs]
+    measured = [resource_of(run, resource) for run in runs]
     scale = [100 / (found.total(run.cluster) or 1) for run, found in zip(runs, measured, strict=True)]
-    columns = [_columns("used", found) for found in measured]
+    columns = [timeline_columns("used", found) for found in measured]
     axes, own, step = _draw(runs, columns, scale, axes, width, span, labels)
     highest = max((float(np.max(line.get_ydata(), initial=0.0)) for line in axes.get_lines()), default=0.0)
     little = 0 < highest <= LITTLE
@@ -63,7 +61,9 @@ def plot_queue(
     resource: str | None = None,
 ) -> Axes:
     """The number of waiting jobs, or how much of a resource they ask for, as means over steps that the axis names."""
-    columns = [{"queued": 1.0} if resource is None else _columns("queued", _resource(run, resource)) for run in runs]
+    columns = [
+        {"queued": 1.0} if resource is None else timeline_columns("queued", resource_of(run, resource)) for run in runs
+    ]
     axes, own, step = _draw(runs, columns, [1.0] * len(runs), axes, width, span, labels)
     axes.set_ylim(0)
     axes.yaxis.set_major_formatter("{x:,g}")
@@ -73,22 +73,6 @@ def plot_queue(
     what = "jobs waiting" if resource is None else f"{resource} waited for"
     axes.set_ylabel(f"{what}\n(mean over {spoken(step)})")
     return _finish(axes, runs, labels, width, title, own, path)
-
-
-def _resource(run: Run, name: str) -> Resource:
-    known = {resource.name: resource for resource in resources_of(run.cluster)}
-    if name not in known:
-        hint = did_you_mean(name, known, f"it has {', '.join(known)}")
-        raise InputError(f"the machine has no '{name}'", where=str(run.path or run), hint=hint)
-    if name != "cores" and "resources" not in run.summary:
-        hint = "simulate it again"
-        raise InputError(f"the run was made by a version that did not record {name}", where=str(run.path), hint=hint)
-    return known[name]
-
-
-def _columns(what: str, resource: Resource) -> dict[str, float]:
-    """The columns of the timeline that tell it, and how much one of each is."""
-    return {f"{what}_{part}": size for part, size in resource.parts.items()}
 
 
 def _binary_ticks(axes: Axes) -> None:
