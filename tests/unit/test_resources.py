@@ -101,6 +101,13 @@ def test_an_empty_machine_is_not_fragmented_whatever_is_asked_for() -> None:
     assert [found[name]["fragmentation"] for name in ("cores", "gpus")] == pytest.approx([0, 0], abs=1e-9)
 
 
+def test_a_run_without_jobs(tmp_path: Path) -> None:
+    nobody, cluster = sl.Workload("nobody", lambda: iter(())), sl.Cluster.uniform(2, cores=2, gpus=1)
+    for run in (sl.simulate(nobody, cluster), sl.simulate(nobody, cluster, out=tmp_path / "run")):
+        assert run.summary["resources"]["gpus"]["utilisation"] is None
+        assert resources_by_part(run, "machine")["total"].to_list() == [4, 2]
+
+
 def test_partitions_and_node_groups() -> None:
     run = two_jobs_on_one_gpu()
     rows = {(row["part"], row["resource"]): row for row in resources_by_part(run, "partition").to_dicts()}

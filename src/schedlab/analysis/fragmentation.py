@@ -55,7 +55,7 @@ def fragmentation(
 
 @dataclass(frozen=True, slots=True)
 class _States:
-    """The states that nodes were in: for how long, of which group, what jobs had there, and how many they were."""
+    """The states that nodes were in: for how long, of which group, what was free, and whether jobs were there."""
 
     seconds: Floats
     group: Numbers
@@ -104,7 +104,19 @@ def _node_states(tables: Tables, machine: Machine, stays: Stays, begin: float, e
     for column in range(len(names)):
         used = level(stays.chunks * chunk[stays.request, column], 0)[last]
         free[:, column] = np.where(hidden, 0, has[group, column] - used)
-    return _States(seconds[last], group, free, level(np.ones(entries, np.int64), 0)[last])
+    return _merged(_States(seconds[last], group, free, level(np.ones(entries, np.int64), 0)[last]))
+
+
+def _merged(states: _States) -> _States:
+    """Each state once, with all the time that nodes spent in it: there are far fewer than changes."""
+    jobs = (states.jobs > 0).astype(np.int64)  # all that matters is whether there are any
+    code = states.group
+    for column in (jobs, *states.free.T):
+        values, place = np.unique(column, return_inverse=True)
+        code = np.unique(code * len(values) + place, return_inverse=True)[1]
+    first = np.unique(code, return_index=True)[1]
+    seconds: Floats = np.bincount(code, states.seconds).astype(np.float64)
+    return _States(seconds, states.group[first], states.free[first], jobs[first])
 
 
 def _suited_groups(machine: Machine, request: Request) -> NDArray[np.bool_]:

@@ -80,7 +80,7 @@ class Feed:
         if self._kept is None or name not in JOB_COLUMNS:
             raise KeyError(name)
         if name not in self._columns:
-            parts = [getattr(batch, name) for batch in self._kept]
+            parts = [getattr(batch, name) for batch in self._kept] or [np.empty(0, JOB_COLUMNS[name][0])]
             self._columns[name] = parts[0] if len(parts) == 1 else np.concatenate(parts)
         return self._columns[name]
 
