@@ -30,6 +30,7 @@ using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 class PythonHost final : public Host {
  public:
   nb::object batches, write, progress, within;
+  std::vector<std::string> resources;  // of the machine, cores first
   double tick_seconds = 0.1;
 
   bool refill(JobColumns &columns) override {
@@ -92,6 +93,10 @@ class PythonHost final : public Host {
     batch["queued"] = to_array(rows.queued, rows);
     batch["used_cores"] = to_array(rows.used_cores, rows);
     batch["queued_cores"] = to_array(rows.queued_cores, rows);
+    for (std::size_t r = 1; r < resources.size(); ++r) {
+      batch[("used_" + resources[r]).c_str()] = to_array(rows.others[2 * r - 2], rows);
+      batch[("queued_" + resources[r]).c_str()] = to_array(rows.others[2 * r - 1], rows);
+    }
     write("timeline", batch);
   }
 
@@ -227,6 +232,7 @@ class Simulation {
              const std::string &estimate, double estimate_factor, nb::object estimator, bool pass_per_event,
              bool kill_at_limit, bool follow_dependencies, const std::vector<WindowChoice> &calendar,
              const std::optional<BudgetChoice> &budget, bool keep_history, bool validate, bool repeat_workload) {
+    host_.resources = resources;
     std::vector<Group> node_groups;
     for (const auto &[count, amounts] : groups) node_groups.push_back({count, amounts});
     const Options options{pass_per_event, kill_at_limit,   follow_dependencies, exclusive,

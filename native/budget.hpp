@@ -62,7 +62,7 @@ class BudgetBooks {
   void pass_time(Time now, const Spending &spending);  // without any change
   double total() const { return total_; }              // amount × seconds
   bool begun() const { return last_ != kNever; }
-  Amount peak() const { return peak_; }                // that lasted for some time
+  Amount peak() const { return peak_; }  // that lasted for some time
   struct Level {
     Time time;
     Amount taken;

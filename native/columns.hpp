@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace schedlab {
 
@@ -69,8 +71,17 @@ class Batch {
  protected:
   template <class... T>
   void lay_out(Column<T> &...columns) {
-    memory_ = std::make_shared<Arena>((Arena::padded<T>(capacity_) + ...), number_ < kHugeBatches);
+    std::vector<Column<std::int64_t>> none;
+    lay_out_with(none, columns...);
+  }
+  // And as many more as there are.
+  template <class... T>
+  void lay_out_with(std::vector<Column<std::int64_t>> &more, Column<T> &...columns) {
+    const std::size_t bytes = (Arena::padded<T>(capacity_) + ...);
+    memory_ =
+        std::make_shared<Arena>(bytes + more.size() * Arena::padded<std::int64_t>(capacity_), number_ < kHugeBatches);
     (columns.place(*memory_, capacity_), ...);
+    for (auto &column : more) column.place(*memory_, capacity_);
   }
 
  private:

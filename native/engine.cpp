@@ -22,7 +22,10 @@ Engine::Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> 
       now_(-kNever),
       books_(machine_.budget() ? std::make_unique<BudgetBooks>(*machine_.budget()) : nullptr),
       tick_every_(std::clamp((1 << 20) / std::max(machine_.nodes(), 1), 1, 4096)),  // a place may cost a look at each
-      rows_(0, {options.repeat_workload, options.follow_dependencies, static_cast<std::size_t>(machine_.nodes())}) {
+      rows_(0, {options.repeat_workload, options.follow_dependencies, static_cast<std::size_t>(machine_.nodes())}),
+      timeline_(0, machine_.resources()),
+      others_(timeline_.others.size()) {
+  note_moves_ = machine_.resources() > 1;
   for (Window &window : calendar_) {
     std::sort(window.nodes.begin(), window.nodes.end());
     if (window.until < kNever) set_timer(window.until, TimerKind::Wake, kNoSlot);
@@ -262,7 +265,8 @@ void Engine::record() {
   if (row > 0) {
     const std::size_t last = row - 1;
     if (timeline_.running[last] == running && timeline_.queued[last] == queued &&
-        timeline_.used_cores[last] == running_cores_ && timeline_.queued_cores[last] == waiting_cores_)
+        timeline_.used_cores[last] == running_cores_ && timeline_.queued_cores[last] == waiting_cores_ &&
+        (machine_.resources() == 1 || repeats_others(last)))
       return;
     if (timeline_.time[last] == now_) row = last;  // another round of the same instant
   }
@@ -270,13 +274,26 @@ void Engine::record() {
     if (timeline_.room() == 0) {
       const int next = timeline_.number() + 1;
       host_.take(std::move(timeline_));
-      timeline_ = TimelineRows(next);
+      timeline_ = TimelineRows(next, machine_.resources());
     }
     row = timeline_.new_row();
   }
   timeline_.time[row] = now_;
   timeline_.running[row] = running, timeline_.queued[row] = queued;
   timeline_.used_cores[row] = running_cores_, timeline_.queued_cores[row] = waiting_cores_;
+  if (machine_.resources() > 1) [[unlikely]]
+    record_others(row);
+}
+
+void Engine::record_others(std::size_t row) {
+  for (std::size_t k = 0; k < others_.size(); ++k) timeline_.others[k][row] = others_[k];
+}
+
+// Whether nothing has changed in the other resources since that row.
+bool Engine::repeats_others(std::size_t row) const {
+  for (std::size_t k = 0; k < others_.size(); ++k)
+    if (timeline_.others[k][row] != others_[k]) return false;
+  return true;
 }
 
 // Nothing will happen any more, or the run is given up: who is still here, stays as he is.
@@ -285,7 +302,8 @@ void Engine::finish() {
   for (Slot slot = 0; slot < jobs_.size(); ++slot) {
     Job &job = jobs_[slot];
     const State state = job.state;
-    if (state == State::Waiting) dequeue(slot);
+    if (state == State::Waiting) dequeue(slot), count_queued(job, -1);
+    if (state == State::Running && job.released && note_moves_) count_others(job, +1, 0);  // it still has what it had
     if (state == State::Running && job.pieced) write_piece(job, PieceEnd::Unfinished);
     if (state >= State::Held && state < State::Gone) leave(slot, state);
   }

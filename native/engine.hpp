@@ -39,7 +39,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void add_shape(Shape shape, Reason reason);
 
   void set_gate(Gate *gate) { gate_ = gate; }
-  void track_moves() { track_moves_ = true; }
+  void track_moves() { track_moves_ = note_moves_ = true; }
   void measure() { meter_ = std::make_unique<Meter>(); }  // what each decision costs
 
   void run(Decider &decider);
@@ -90,6 +90,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void conclude();
   bool reason_for_a_pass() const;
   void record();
+  [[gnu::noinline, gnu::cold]] bool repeats_others(std::size_t row) const;
+  [[gnu::noinline, gnu::cold]] void record_others(std::size_t row);
   bool next_timer(Time at_most, bool corrections_only);
   bool has_calendar_end(Time time) const;
   void decide_measured(Decider &decider);
@@ -128,6 +130,13 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void set_point(Slot slot);
   void enqueue(Slot slot);
   void dequeue(Slot slot);
+  // What few runs need, apart from the loop: observers, and machines with other resources than cores.
+  [[gnu::noinline, gnu::cold]] void note_move(Slot slot, bool onto);
+  [[gnu::noinline, gnu::cold]] void count_others(const Job &job, int sign, std::size_t first);
+  void count_queued(const Job &job, int sign) {
+    if (machine_.resources() > 1) [[unlikely]]
+      count_others(job, sign, 1);
+  }
   void set_timer(Time time, TimerKind kind, Slot slot);
   Time true_end(const Job &job) const;
   const EstimatedEnds &estimated_ends();
@@ -216,6 +225,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::int64_t past_passes_ = -1;
   std::string past_snapshot_;
   bool track_moves_ = false;
+  bool note_moves_ = false;  // for observers, or to count what jobs have besides cores
   std::vector<Move> moves_;
   std::vector<NodeMode> modes_;  // empty until a node changes
   std::int64_t node_changes_ = 0;
@@ -230,7 +240,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::int64_t next_sequence_ = 0, ended_ = 0;
   std::int64_t waiting_count_ = 0, waiting_cores_ = 0, running_count_ = 0, running_cores_ = 0;
   JobRows rows_;
-  TimelineRows timeline_{0};
+  TimelineRows timeline_;
+  std::vector<std::int64_t> others_;  // the amounts of TimelineRows::others now
   std::optional<PieceRows> pieces_;
   std::optional<NodeRows> node_rows_;
   std::unique_ptr<Meter> meter_;

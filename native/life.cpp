@@ -145,6 +145,7 @@ void Engine::enqueue(Slot slot) {
   (waiting_last_ == kNoSlot ? waiting_first_ : jobs_[waiting_last_].next) = slot;
   waiting_last_ = slot;
   ++waiting_count_, waiting_cores_ += job.cores;
+  count_queued(job, +1);
 }
 
 void Engine::dequeue(Slot slot) {
@@ -152,6 +153,21 @@ void Engine::dequeue(Slot slot) {
   (job.previous == kNoSlot ? waiting_first_ : jobs_[job.previous].next) = job.next;
   (job.next == kNoSlot ? waiting_last_ : jobs_[job.next].previous) = job.previous;
   --waiting_count_, waiting_cores_ -= job.cores;
+}
+
+// A job takes its nodes (from the queue, or from being suspended), or gives them back.
+void Engine::note_move(Slot slot, bool onto) {
+  const Job &job = jobs_[slot];
+  if (track_moves_) moves_.push_back({slot, onto, job.shares});
+  if (machine_.resources() == 1) return;
+  if (onto && job.state == State::Waiting) count_others(job, -1, 1);
+  count_others(job, onto ? +1 : -1, 0);
+}
+
+// Of the resources besides cores: what running jobs have (first = 0), or what waiting ones ask for (1).
+void Engine::count_others(const Job &job, int sign, std::size_t first) {
+  for (std::size_t r = 1; r < job.shape->chunk.size(); ++r)
+    others_[2 * (r - 1) + first] += sign * job.count * job.shape->chunk[r];
 }
 
 // job.shares are chosen; now it runs.
@@ -173,7 +189,7 @@ void Engine::occupy(Slot slot) {
     books_->begin(slot, job.shares, job.shape->cores);
     books_->after(now_, cluster_.state().spending);
   }
-  if (track_moves_) moves_.push_back({slot, true, job.shares});
+  if (note_moves_) note_move(slot, true);
   job.state = State::Running;
   job.since = now_, job.rate = 1;
   job.start_order = starts_++;
@@ -233,7 +249,7 @@ void Engine::release(Slot slot) {
     books_->end(slot, job.sequence, job.shares, job.shape->cores);
     books_->after(now_, cluster_.state().spending);
   }
-  if (track_moves_) moves_.push_back({slot, false, job.shares});
+  if (note_moves_) note_move(slot, false);
   if (job.listed) estimated_ends_.erase(entry(job, slot));
   job.released = true;
   ++changes_;
@@ -288,6 +304,7 @@ void Engine::cancel(Slot slot) {
   const bool waited = jobs_[slot].state == State::Waiting;
   if (waited) {
     dequeue(slot);
+    count_queued(jobs_[slot], -1);
     tell(Event::Kind::Cancelled, slot);
   }
   leave(slot, State::Cancelled);

@@ -107,8 +107,11 @@ struct TimelineRows : Batch {
   Column<double> time;
   Column<std::int32_t> running, queued;
   Column<std::int64_t> used_cores, queued_cores;
+  std::vector<Column<std::int64_t>> others;  // for each resource besides cores: what is used, what is asked for
 
-  explicit TimelineRows(int number) : Batch(number) { lay_out(time, running, queued, used_cores, queued_cores); }
+  TimelineRows(int number, int resources) : Batch(number), others(2 * static_cast<std::size_t>(resources - 1)) {
+    lay_out_with(others, time, running, queued, used_cores, queued_cores);
+  }
 };
 
 // What each decision cost.

@@ -26,6 +26,7 @@ using Shares = std::vector<Share>;
 // Why a node does or does not take jobs.
 enum class NodeMode : std::uint8_t { Up, Down, Off, Booting, Maintenance, Drained };
 constexpr std::size_t kNodeModes = 6;
+
 // Whether a job started before one that was ahead of it. Built-in policies say; one in Python need not.
 struct Backfilled {
   std::uint8_t code = 2;  // 0: no, 1: yes, 2: not said

@@ -141,7 +141,9 @@ bool View::start_as(Slot slot, std::int32_t way, const Shares *shares, double pr
   const Engine::WayMarks before = engine_->way_marks(job);
   const auto undo = [&] {
     engine_->waiting_cores_ += before.cores - job.cores;
+    engine_->count_queued(job, -1);
     engine_->restore(job, before);
+    engine_->count_queued(job, +1);
   };
   if (way != job.way) change_way(slot, way);
   try {
@@ -156,9 +158,9 @@ bool View::start_as(Slot slot, std::int32_t way, const Shares *shares, double pr
 
 void View::change_way(Slot slot, std::int32_t way) {
   Job &job = engine_->jobs_[slot];
-  engine_->waiting_cores_ -= job.cores;
+  engine_->waiting_cores_ -= job.cores, engine_->count_queued(job, -1);
   engine_->take_way(job, way);
-  engine_->waiting_cores_ += job.cores;
+  engine_->waiting_cores_ += job.cores, engine_->count_queued(job, +1);
 }
 
 // ---- what else may become of a job ----
@@ -170,16 +172,17 @@ void View::resize(Slot slot, std::int64_t count) {
   if (std::find(reservations_.begin(), reservations_.end(), slot) != reservations_.end())
     engine_->refuse("resize", slot, "it holds a reservation");
   note(Act::Resize, slot, static_cast<double>(count));
-  engine_->waiting_cores_ -= job.cores;
+  engine_->waiting_cores_ -= job.cores, engine_->count_queued(job, -1);
   job.cores = job.cores / job.count * count;
   job.count = count;
-  engine_->waiting_cores_ += job.cores;
+  engine_->waiting_cores_ += job.cores, engine_->count_queued(job, +1);
 }
 
 void View::reject(Slot slot) {
   if (engine_->jobs_[slot].state != State::Waiting) engine_->refuse("reject", slot, "it is not waiting");
   note(Act::Reject, slot);
   engine_->dequeue(slot);
+  engine_->count_queued(engine_->jobs_[slot], -1);
   engine_->jobs_[slot].reason = Reason::ByPolicy;
   engine_->leave(slot, State::Rejected);
 }

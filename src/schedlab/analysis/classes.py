@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.analysis.metrics import TAU
+from schedlab.analysis.resources import asked_by_requests
 from schedlab.analysis.trim import Selection
 from schedlab.model.errors import InputError
+from schedlab.model.request import Request
+from schedlab.model.resources import resources_named
 from schedlab.model.run import Tables
 from schedlab.model.suggest import did_you_mean
 
@@ -37,11 +40,12 @@ def by_class(
     tau: float = TAU,
     trim: Selection | None = None,
     labels: Mapping[str, Sequence[str]] | None = None,
+    requests: Sequence[Request] = (),
 ) -> pl.DataFrame:
     """One row per class that has jobs which started: their number, core-hours, waits (s) and slowdowns.
 
     Sizes and runtimes in increasing order; users, groups, queues and partitions (unknown is null) by core-hours, most
-    first, under the names that `labels` has for them.
+    first, under the names that `labels` has for them. `requests` tell the cores of jobs that ask for thousandths.
     """
     import polars as pl
 
@@ -57,6 +61,10 @@ def by_class(
         return np.asarray(tables.column(name)[chosen])
 
     start, end, eligible, cores = start[chosen], column("end"), column("eligible"), column("cores")
+    if requests:
+        whole = resources_named(name for request in requests for name in request.chunk)[0]
+        if len(whole.parts) > 1:
+            cores = asked_by_requests(whole, requests)[column("request")] * column("count")
     runtime, turnaround = end - start, end - eligible
     jobs = pl.DataFrame(
         {

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from schedlab.analysis.machine import Machine
 from schedlab.analysis.measure import measure
 from schedlab.analysis.metrics import summarise
 from schedlab.analysis.trim import Selection
@@ -30,10 +31,10 @@ class Metric:
 
     def of(self, summary: dict[str, Any]) -> float | None:
         value: Any = summary
-        for part in self.key.split(".", 1):
-            value = value.get(part)
-            if value is None:  # not measured in this run
-                return None
+        rest = self.key
+        while rest and value is not None:  # None: not measured in this run
+            name, _, after = (rest, "", "") if rest in value else rest.partition(".")  # a plugin's name may have dots
+            value, rest = value.get(name), after
         return None if value is None else float(value)
 
 
@@ -60,6 +61,35 @@ _METRICS = (
     Metric("states.waiting", "never started", "count", None),
 )
 METRICS = {metric.key: metric for metric in _METRICS}
+
+_OF_RESOURCES: dict[str, tuple[str, Unit, Better]] = {
+    "utilisation": ("utilisation of {}", "share", "higher"),
+    "utilisation_queued": ("utilisation of {} while asked for", "share", "higher"),
+    "load": ("load of {}", "number", None),
+    "queue.mean": ("mean of {} waited for", "number", "lower"),
+    "queue.max": ("most {} waited for", "number", "lower"),
+    "fragmentation": ("fragmentation of {}", "share", "lower"),
+}
+
+
+def metric_called(key: str) -> Metric | None:
+    """The metric with this key; also of a resource (`resources.gpus.utilisation`). None if nobody has defined it."""
+    head, _, rest = key.partition(".")
+    if head != "resources":
+        return METRICS.get(key)
+    for ending, (label, unit, better) in _OF_RESOURCES.items():
+        if rest.endswith(f".{ending}"):
+            return Metric(key, label.format(rest.removesuffix(f".{ending}")), unit, better)
+    return None
+
+
+def resource_metrics(summaries: Sequence[dict[str, Any]]) -> tuple[Metric, ...]:
+    """The utilisation of the resources besides cores that jobs of some of the runs ask for."""
+    asked = dict.fromkeys(
+        name for summary in summaries for name, found in summary.get("resources", {}).items() if found["load"]
+    )
+    found = (metric_called(f"resources.{name}.utilisation") for name in asked if name != "cores")
+    return tuple(metric for metric in found if metric is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +155,7 @@ def summary_of(run: Run, *, tau: float | None = None, trim: Selection | None = N
         run.cluster.cores,
         tau=summary["tau"] if tau is None else tau,
         trim=None if trim is None else trim.of(run),
+        machine=Machine.of_run(run) if "resources" in summary or "rejections" in summary else None,
     )
     return anew | ({"observed": summary["observed"]} if "observed" in summary else {})
 

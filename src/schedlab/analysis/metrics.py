@@ -12,7 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.analysis.distribution import distribution
+from schedlab.analysis.machine import Machine
+from schedlab.analysis.rejections import rejections
+from schedlab.analysis.resources import resource_summary
 from schedlab.analysis.trim import InPhase, Selection
+from schedlab.model.resources import only_cores, resources_of
 from schedlab.model.run import Tables
 from schedlab.model.states import REASONS, STATES, UNSAID, YES
 
@@ -21,16 +25,21 @@ TAU = 10.0  # seconds; shorter jobs count as this long in the bounded slowdown
 Floats = NDArray[np.float64]
 
 
-def summarise(tables: Tables, cores: int, *, tau: float = TAU, trim: Selection | None = None) -> dict[str, Any]:
-    """All metrics of a run on a machine of `cores`. Times in seconds, shares between 0 and 1, None where undefined."""
+def summarise(
+    tables: Tables, cores: int, *, tau: float = TAU, trim: Selection | None = None, machine: Machine | None = None
+) -> dict[str, Any]:
+    """All metrics of a run on a machine of `cores`. Times in seconds, shares between 0 and 1, None where undefined.
+
+    With a `machine` also why jobs were rejected, and what became of its other resources, if it has any.
+    """
     state, reason = tables.column("state"), tables.column("reason")
     started = ~np.isnan(tables.column("start"))
-    chosen = started  # the jobs that the metrics are about
+    chosen, kept = started, np.ones(len(state), bool)  # the jobs that the metrics are about
     if trim:
         kept = trim.keeps(tables)
         state, reason, chosen = state[kept], reason[kept], started & kept
     span = _span(tables, chosen, trim)
-    return {
+    found = {
         "jobs": len(state),
         "started": int(chosen.sum()),
         "states": {
@@ -47,6 +56,21 @@ def summarise(tables: Tables, cores: int, *, tau: float = TAU, trim: Selection |
         "backfilled_share": _backfilled(tables.column("backfilled")[chosen]),
         **_job_metrics(tables, chosen, tau),
     }
+    return found if machine is None else found | _of_machine(tables, machine, span, kept)
+
+
+def _of_machine(tables: Tables, machine: Machine, span: _Span, kept: NDArray[np.bool_]) -> dict[str, Any]:
+    """What there is to say of resources and rejected jobs; nothing for most runs."""
+    found: dict[str, Any] = {}
+    if why := rejections(tables, machine):
+        found["rejections"] = why
+    if only_cores(machine.cluster):
+        return found
+    found["resources"] = resource_summary(tables, machine, span.begin, span.end, kept)
+    cores = resources_of(machine.cluster)[0]
+    if len(cores.parts) > 1:  # thousandths of cores are cores too
+        found |= {name: found["resources"]["cores"][name] for name in ("utilisation", "utilisation_queued")}
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from schedlab.analysis.job_values import chosen_jobs, job_values
 from schedlab.analysis.metrics import TAU
+from schedlab.analysis.resources import resource_of, timeline_columns
 from schedlab.analysis.trim import InPhase, Selection
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run, Tables
@@ -46,8 +47,12 @@ def job_series(
     return found.sort("time").with_columns(pl.col("time") * step)
 
 
-def machine_series(run: Run, *, step: float = MINUTE, trim: Selection | None = None) -> pl.DataFrame:
+def machine_series(
+    run: Run, *, step: float = MINUTE, trim: Selection | None = None, resource: str = "cores"
+) -> pl.DataFrame:
     """One row per step of the window: `time`, and the means in it of `utilisation`, `running`, `queued` (jobs).
+
+    The utilisation is that of the cores, or of another resource.
 
     Steps are counted from the beginning of the window; the last one may be shorter.
     """
@@ -58,16 +63,23 @@ def machine_series(run: Run, *, step: float = MINUTE, trim: Selection | None = N
     if (end - begin) / step > _MOST_STEPS:
         raise InputError(f"steps of {step:g} s are too short for {end - begin:g} s", hint="choose longer steps")
     edges = np.append(np.arange(begin, end, step), end) if end > begin else np.empty(0)
-    means = time_means(run.tables, ("used_cores", "running", "queued"), edges)
-    shares = means.pop("used_cores") / max(run.cluster.cores, 1)
+    measured = resource_of(run, resource)
+    parts = timeline_columns("used", measured)
+    means = time_means(run.tables, (*parts, "running", "queued"), edges)
+    used = sum((means.pop(name) * size for name, size in parts.items()), np.zeros(max(len(edges) - 1, 0)))
+    shares = used / max(measured.total(run.cluster), 1)
     return pl.DataFrame({"time": edges[:-1], "utilisation": shares, **means})
 
 
-def utilisation(run: Run, begin: float, end: float) -> float | None:
-    """Core-seconds used between two moments / (cores × time). None for no time or no cores."""
-    if end <= begin or not run.cluster.cores:
+def utilisation(run: Run, begin: float, end: float, resource: str = "cores") -> float | None:
+    """Core-seconds (or of another resource) used between two moments / (cores × time). None for no time or no cores."""
+    measured = resource_of(run, resource)
+    total = measured.total(run.cluster)
+    if end <= begin or not total:
         return None
-    return float(time_means(run.tables, ("used_cores",), np.array([begin, end]))["used_cores"][0]) / run.cluster.cores
+    parts = timeline_columns("used", measured)
+    means = time_means(run.tables, tuple(parts), np.array([begin, end]))
+    return float(sum(means[name][0] * size for name, size in parts.items())) / total
 
 
 def window(run: Run, trim: Selection | None = None) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from schedlab.analysis.change import Change
-from schedlab.analysis.compare import METRICS, Better, Unit
+from schedlab.analysis.compare import Better, Unit, metric_called
 
 if TYPE_CHECKING:
     import polars as pl
@@ -62,16 +62,16 @@ def metric_name(key: str) -> str:
         return _NAMES[key]
     if head == "states":
         return "number of jobs that never started" if tail == "waiting" else f"number of {tail} jobs"
-    if key in METRICS:
-        return METRICS[key].label
+    if metric := metric_called(key):
+        return metric.label
     if head in ("metrics", "observed"):
         return tail.replace("_", " ")
     return f"{tail} {head}".strip().replace("_", " ")
 
 
 def metric_unit(key: str) -> Unit:
-    if key in METRICS:
-        return METRICS[key].unit
+    if metric := metric_called(key):
+        return metric.unit
     head = key.partition(".")[0]
     if head in ("wait", "turnaround"):
         return "time"
@@ -82,7 +82,8 @@ def metric_unit(key: str) -> Unit:
 
 def metric_better(key: str) -> Better:
     """Which values of it are good; None where nobody has said so."""
-    return METRICS[key].better if key in METRICS else None
+    metric = metric_called(key)
+    return None if metric is None else metric.better
 
 
 def _is_difference(row: Mapping[str, Any], change: Change) -> bool:

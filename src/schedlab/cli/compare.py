@@ -30,6 +30,12 @@ class By(StrEnum):
     in_partition = "partition"  # `partition` is a method of every text
 
 
+class Parts(StrEnum):
+    machine = "machine"
+    in_partition = "partition"
+    group = "group"
+
+
 class TrimBy(StrEnum):
     jobs = "jobs"
     time = "time"
@@ -56,6 +62,13 @@ def compare(
     trim_by: Annotated[
         TrimBy, typer.Option(help="Whether --trim is a share of the jobs or of the time of submissions.")
     ] = TrimBy.jobs,
+    resources: Annotated[
+        Parts | None,
+        typer.Option(
+            help="Also every resource (cores, memory, GPUs …): load, utilisation, queue and fragmentation, of the "
+            "whole machine, of each partition or of each node group."
+        ),
+    ] = None,
     paired: Annotated[
         bool,
         typer.Option(
@@ -90,7 +103,7 @@ def compare(
     from schedlab.analysis.compare import compare as compare_runs
     from schedlab.analysis.trim import InPhase, Trim
     from schedlab.cli.output import console, print_json, say
-    from schedlab.cli.table import comparison_table, footnote
+    from schedlab.cli.table import comparison_table, footnote, resources_table
     from schedlab.model.errors import InputError
     from schedlab.model.plugins import load
 
@@ -104,8 +117,9 @@ def compare(
     comparison = compare_runs(found, tau=tau, trim=chosen, metrics=metrics)
     classes = None if by is None else _classes(found, by, tau, chosen)
     pairs = _pairs(found, chosen) if paired else None
+    parts = None if resources is None else _resources(found, resources.value, chosen)
     if as_json:
-        print_json(_document(found, comparison, classes, pairs))
+        print_json(_document(found, comparison, classes, pairs, parts))
         return
     if heading := _heading(found, comparison, chosen):
         say(f"{heading}\n")
@@ -114,6 +128,9 @@ def compare(
         say(note, "dim")
     if by is not None and classes is not None:
         _print_classes(by, comparison, classes)
+    if parts is not None:
+        say("\nresources" + ("" if resources == Parts.machine else f" by {resources}"), "bold")
+        console().print(resources_table(comparison, parts, parts=resources != Parts.machine))
     if pairs is not None:
         _print_pairs(comparison, pairs)
 
@@ -171,6 +188,7 @@ def _classes(runs: Sequence[Run], by: str, tau: float | None, trim: Selection | 
             tau=run.summary["tau"] if tau is None else tau,
             trim=None if trim is None else trim.of(run),
             labels=run.workload.get("labels"),
+            requests=run.requests,
         )
         for run in runs
     ]
@@ -187,6 +205,12 @@ def _print_classes(by: str, comparison: Comparison, classes: Sequence[Any]) -> N
     more = max(len(table) for table in classes) - MOST_CLASSES
     if more > 0:
         say(f"and {more:,} more with less core time: --json lists them all", "dim")
+
+
+def _resources(runs: Sequence[Run], by: Any, trim: Selection | None) -> list[Any]:
+    from schedlab.analysis.parts import resources_by_part
+
+    return [resources_by_part(run, by, trim=trim) for run in runs]
 
 
 def _pairs(runs: Sequence[Run], trim: Selection | None) -> list[JobByJob]:
@@ -210,9 +234,11 @@ def _document(
     comparison: Comparison,
     classes: Sequence[Any] | None,
     pairs: Sequence[JobByJob] | None,
+    parts: Sequence[Any] | None,
 ) -> dict[str, Any]:
-    from schedlab.analysis.compare import METRICS
+    from schedlab.analysis.compare import METRICS, resource_metrics
 
+    of_resources = resource_metrics([row.summary for row in comparison.rows])
     return {
         "runs": [
             {
@@ -224,13 +250,14 @@ def _document(
                 "options": run.options,
                 "summary": row.summary,
                 **({} if classes is None else {"classes": classes[at].to_dicts()}),
+                **({} if parts is None else {"resources": parts[at].to_dicts()}),
                 **({} if pairs is None or not at else {"paired": asdict(pairs[at - 1])}),
             }
             for at, (run, row) in enumerate(zip(runs, comparison.rows, strict=True))
         ],
         "best": {
             metric.key: [comparison.rows[at].label for at in sorted(comparison.best(metric))]
-            for metric in (*METRICS.values(), *comparison.metrics)
+            for metric in (*METRICS.values(), *of_resources, *comparison.metrics)
             if metric.better
         },
     }

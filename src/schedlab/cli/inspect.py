@@ -79,15 +79,15 @@ def inspect(
     if reader is None and against is None and recognised_cluster(Path(log)):
         _show_cluster(read_cluster(Path(log)), as_json)
         return
-    processors = read_cluster(cluster).cores if cluster else None
+    machine = read_cluster(cluster) if cluster else None
     reading = reading_options(clean, procs, missing_limit, bad_rows, reader)
     if against is not None:
-        _show_fidelity(log, against, processors, reading, out, force, as_json)
+        _show_fidelity(log, against, machine.cores if machine else None, reading, out, force, as_json)
         return
 
     from schedlab.workload.describe import describe
 
-    found = describe(log, processors=processors, **reading)
+    found = describe(log, cluster=machine, **reading)
     if as_json:
         print_json(found.to_dict())
     else:

@@ -50,6 +50,10 @@ def plot(
             help="What the colours of a Gantt chart mean.",
         ),
     ] = None,
+    resource: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="What is in use or waited for: [b]cores[/b], [b]memory[/b], [b]gpus[/b] …"),
+    ] = None,
     begin: Annotated[
         str | None,
         typer.Option(
@@ -95,6 +99,7 @@ def plot(
     if out is None:
         raise InputError("where to?", hint="name the figure to write: -o figure.pdf")
     options: dict[str, Any] = {"metric": metric, "statistic": statistic, "colour": colour, "labels": label or None}
+    options["resource"] = resource
     _check_options(kind_of(kind), options | {"span": begin or end})
     checked_ending(out)
     check_new_file(out, force)

@@ -10,9 +10,10 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from schedlab.analysis.compare import METRICS, Comparison, Metric, best
+from schedlab.analysis.compare import METRICS, Comparison, Metric, best, resource_metrics
 from schedlab.cli.output import UNLIMITED, console
 from schedlab.cli.units import column, scale
+from schedlab.model.resources import amount
 from schedlab.model.states import SLOWED
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ IMPORTANT = (
     ),
 )
 FEWEST = 3
+MOST_REASONS = 3  # why jobs were rejected: run.json has all
 
 
 def comparison_table(comparison: Comparison, most: int = len(IMPORTANT)) -> Table:
@@ -52,9 +54,10 @@ def _with_columns(comparison: Comparison, keys: Sequence[str]) -> Table:
     for name in comparison.differences:
         table.add_column(Text(name), vertical="bottom")
         cells.append([Text(row.differences[name]) for row in comparison.rows])
-    for metric in (*METRICS.values(), *comparison.metrics):
+    of_resources = resource_metrics([row.summary for row in comparison.rows])
+    for metric in (*METRICS.values(), *of_resources, *comparison.metrics):
         values = comparison.values(metric)
-        if len(set(values)) < 2 if _is_state(metric) else metric.key not in keys and metric not in comparison.metrics:
+        if len(set(values)) < 2 if _is_state(metric) else metric.key in METRICS and metric.key not in keys:
             continue
         unit, texts = column(values, metric.unit)
         table.add_column(_heading(metric.label, unit), justify="right", no_wrap=True)
@@ -71,10 +74,13 @@ def footnote(comparison: Comparison) -> str:
         notes = []
     for metric in METRICS.values():
         counts = comparison.values(metric)
-        if _is_state(metric) and len(set(counts)) == 1 and counts[0]:
-            reasons = comparison.rows[0].summary["reasons"] if metric.key == "states.rejected" else {}
-            why = f" ({', '.join(word for word in reasons if word != SLOWED)})" if reasons else ""
-            notes.append(f"{metric.label}: {counts[0]:,.0f} jobs{why}")
+        if not _is_state(metric) or not any(counts):
+            continue
+        why = _why_rejected(comparison) if metric.key == "states.rejected" else ""
+        if len(set(counts)) == 1:
+            notes.append(f"{metric.label}: {counts[0]:,.0f} jobs{f' ({why})' if why else ''}")
+        elif why:
+            notes.append(f"{metric.label}: {why}")
     slowed = [row.summary.get("reasons", {}).get(SLOWED, 0) for row in comparison.rows]
     if any(slowed):
         how_many = " / ".join(f"{count:,}" for count in slowed)
@@ -83,6 +89,20 @@ def footnote(comparison: Comparison) -> str:
             "ended in time; --overrun run lets them end)"
         )
     return "; ".join(notes)
+
+
+def _why_rejected(comparison: Comparison) -> str:
+    """The reasons of the first run that has some, each with its resource and its first job."""
+    summary = next((row.summary for row in comparison.rows if "rejections" in row.summary), None)
+    if summary is None:  # made by an older version
+        reasons = [reason for row in comparison.rows for reason in row.summary["reasons"] if reason != SLOWED]
+        return ", ".join(dict.fromkeys(reasons))
+    told = [
+        f"{', '.join(filter(None, (each['reason'], each['resource'])))}: {each['first']}"
+        for each in summary["rejections"]
+    ]
+    more = [f"and {len(told) - MOST_REASONS} more reasons in run.json"] if len(told) > MOST_REASONS else []
+    return "; ".join([*told[:MOST_REASONS], *more])
 
 
 def class_table(by: str, comparison: Comparison, tables: Sequence[pl.DataFrame], metric: Metric, most: int) -> Table:
@@ -120,6 +140,30 @@ def _class_sizes(table: pl.DataFrame) -> dict[Any, tuple[str, str]]:
     all_hours = sum(table["core_hours"]) or 1.0
     rows = zip(table["class"], table["jobs"], table["core_hours"], strict=True)
     return {name: (f"{jobs:,}", f"{100 * hours / all_hours:.1f}") for name, jobs, hours in rows}
+
+
+def resources_table(comparison: Comparison, tables: Sequence[pl.DataFrame], *, parts: bool) -> Table:
+    """A row per run, part of the machine (if it is looked at in parts) and resource that somebody asks for."""
+    several = len(tables) > 1
+    table = _table("policy" if several else "")
+    for heading in ("resource", "total", "load", "utilisation %", "mean queue", "max queue", "fragmentation %"):
+        table.add_column(Text(f"{heading} "), justify="left" if heading == "resource" else "right")
+    rows = [(run.label, row) for run, found in zip(comparison.rows, tables, strict=True) for row in found.to_dicts()]
+    asked = {row["resource"] for _, row in rows if row["load"] or row["utilisation"]}
+    for label, row in rows:
+        kind, load = row["resource"], row["load"]
+        if kind not in asked:
+            continue
+        names = [label] * several + [row["part"]] * (parts or not several)
+        queue = ["–" if row[key] is None else amount(kind, row[key]) for key in ("queue_mean", "queue_max")]
+        cells = [amount(kind, row["total"]), "–" if load is None else f"{load:.3g}", _percent(row["utilisation"])]
+        texts = (f" {kind}", *cells, *queue, _percent(row["fragmentation"]))
+        table.add_row(Text(", ".join(names)), *(Text(f"{text} ") for text in texts))
+    return table
+
+
+def _percent(value: float | None) -> str:
+    return column([value], "share")[1][0]
 
 
 def pairs_table(labels: Sequence[str], pairs: Sequence[JobByJob]) -> Table:

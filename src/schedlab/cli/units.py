@@ -13,7 +13,9 @@ def column(values: Sequence[float | None], unit: Unit) -> tuple[str, list[str]]:
     """The unit to write in the heading, and the values as text."""
     name, size = scale(values, unit)
     largest = max((abs(value) for value in values if value), default=0.0)
-    decimals = 0 if unit == "count" else 1 if unit == "share" else _decimals(largest / size)
+    decimals = 0 if unit == "count" else _decimals(largest / size)
+    if unit == "share":
+        decimals = 2 if 0 < largest < 0.01 else 1  # a large machine may be used by a few tenths of a per cent
     return name, ["–" if value is None else f"{value / size:,.{decimals}f}" for value in values]
 
 

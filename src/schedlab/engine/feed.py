@@ -14,6 +14,7 @@ from schedlab.engine.build import Chosen, computed_ahead
 from schedlab.engine.options import Detail, Options
 from schedlab.engine.requests import CountedRequests
 from schedlab.model.cluster import Cluster
+from schedlab.model.eligible import eligible_groups
 from schedlab.model.errors import DecisionError
 from schedlab.model.request import Request
 from schedlab.model.states import REASONS
@@ -82,7 +83,7 @@ class Feed:
         if self._kept is None or name not in JOB_COLUMNS:
             raise KeyError(name)
         if name not in self._columns:
-            parts = [getattr(batch, name) for batch in self._kept]
+            parts = [getattr(batch, name) for batch in self._kept] or [np.empty(0, JOB_COLUMNS[name][0])]
             self._columns[name] = parts[0] if len(parts) == 1 else np.concatenate(parts)
         return self._columns[name]
 
@@ -93,7 +94,7 @@ class Feed:
         return [self._names[job] for job in ids.tolist()]
 
     def _add(self, request: Request) -> None:
-        names, groups, reason = self._cluster.resource_names, *self._eligible(request)
+        names, groups, reason = self._cluster.resource_names, *eligible_groups(self._cluster, request)
         assert self._simulation is not None
         self._simulation.add_request(
             chunk=[request.chunk.get(name, 0) for name in names],
@@ -103,23 +104,6 @@ class Feed:
             groups=groups,
             reason=REASONS.index(reason),
         )
-
-    def _eligible(self, request: Request) -> tuple[list[bool], str]:
-        """Which node groups may serve the request, or why none may."""
-        cluster = self._cluster
-        everywhere = [True] * len(cluster.groups)
-        if any(amount > 0 and name not in cluster.resource_names for name, amount in request.chunk.items()):
-            return everywhere, "unknown resource"
-        wanted = [
-            p for p in cluster.partitions if (p.default if request.partition is None else p.name == request.partition)
-        ]
-        if request.partition is not None and not wanted:
-            return everywhere, "unknown partition"
-        inside = {name for partition in wanted for name in partition.groups}
-        if not wanted:  # no partitions, or none for those who ask for none
-            inside = {group.name for group in cluster.groups}
-        groups = [group.name in inside and request.features <= group.features for group in cluster.groups]
-        return groups, "" if any(groups) else "no node has the features"
 
 
 class BatchJobs:

@@ -33,7 +33,8 @@ _SPLIT = (
     "decide_seconds",
     "pass_seconds",
 )
-_DELTA = ("job", "sequence", "running", "queued", "used_cores", "queued_cores")
+_DELTA = ("job", "sequence", "running", "queued")
+_AMOUNTS = ("used_", "queued_")  # begin the names of columns of the timeline, one for each resource: also counters
 # Few different values. All other columns repeat too little for a dictionary to pay.
 _DICTIONARY = (
     *("state", "reason", "user", "group", "queue", "partition"),
@@ -45,7 +46,9 @@ class TableFile:
     """One Parquet file that grows. Its bytes depend on the rows only, not on how they were cut into batches."""
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
-        encodings = dict.fromkeys(_SPLIT, "BYTE_STREAM_SPLIT") | dict.fromkeys(_DELTA, "DELTA_BINARY_PACKED")
+        of_resources = schema.names if "used_cores" in schema.names else ()
+        counters = (*_DELTA, *(name for name in of_resources if name.startswith(_AMOUNTS)))
+        encodings = dict.fromkeys(_SPLIT, "BYTE_STREAM_SPLIT") | dict.fromkeys(counters, "DELTA_BINARY_PACKED")
         self._writer = pq.ParquetWriter(
             path,
             schema,

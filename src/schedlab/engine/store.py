@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from schedlab.analysis.machine import Machine
 from schedlab.analysis.metrics import TAU, summarise
 from schedlab.engine.folder import OutputFolder, explained, holds_run
 from schedlab.engine.parquet import FolderTables, TableFile, as_frame, in_workload_order
@@ -27,10 +28,10 @@ from schedlab.engine.tables import (
     NODES_SCHEMA,
     PERFORMANCE_SCHEMA,
     PIECES_SCHEMA,
-    TIMELINE_SCHEMA,
     Batch,
     JobTables,
     performance_table,
+    timeline_schema,
     timeline_table,
 )
 from schedlab.model.cluster import Cluster
@@ -80,7 +81,7 @@ class RunWriter:
         self._write("jobs.parquet", self._job_tables.table(batch))
 
     def write_timeline(self, batch: Batch) -> None:
-        self._write("timeline.parquet", timeline_table(batch))
+        self._write("timeline.parquet", timeline_table(batch, timeline_schema(self._cluster)))
 
     def write_pieces(self, batch: Batch) -> None:
         self._write("pieces.parquet", JobTables(self._cluster).pieces_table(batch))
@@ -108,7 +109,7 @@ class RunWriter:
         if "jobs.parquet" not in self._files:
             self._write("jobs.parquet", JobTables(self._cluster, dependencies=self._dependencies).schema.empty_table())
         if "timeline.parquet" not in self._files:
-            self._write("timeline.parquet", TIMELINE_SCHEMA.empty_table())
+            self._write("timeline.parquet", timeline_schema(self._cluster).empty_table())
         with explained(self.path):
             names = [*sorted(self._files), *sorted(self._evidence)]
             while self._files:
@@ -215,8 +216,9 @@ class MemoryTables:
     def timeline(self) -> pl.DataFrame:
         import polars as pl
 
-        whole = pa.concat_tables([TIMELINE_SCHEMA.empty_table(), *map(timeline_table, self.time_batches)])
-        return pl.DataFrame(whole)
+        schema = timeline_schema(self.cluster)
+        made = (timeline_table(batch, schema) for batch in self.time_batches)
+        return pl.DataFrame(pa.concat_tables([schema.empty_table(), *made]))
 
     def save(self, config: dict[str, Any], path: Path, force: bool) -> None:
         with RunWriter(path, self.cluster, force=force, dependencies=self.dependencies) as writer:
@@ -256,17 +258,20 @@ def read_run(path: str | Path, *, verify: bool = False) -> Run:
 def run_json(config: dict[str, Any], cluster: Cluster, tables: Tables) -> dict[str, Any]:
     """The content of run.json, always in the same order, and with the summary."""
     given = dict(config)
-    requests = [r.to_dict() if isinstance(r, Request) else r for r in given.pop("requests")]
-    options = given.pop("options")
+    requests = [r if isinstance(r, Request) else Request.from_dict(r) for r in given.pop("requests")]
+    options, policy = given.pop("options"), given.pop("policy")
     ordered = {
         "schedlab": VERSION,
         "format": FORMAT,
-        "policy": given.pop("policy"),
+        "policy": policy,
         "options": options,
         "cluster": cluster.to_dict(),
         "workload": given.pop("workload"),
-        "requests": requests,
-        "summary": summarise(tables, cluster.cores, tau=options.get("tau", TAU)) | _observed(given),
+        "requests": [request.to_dict() for request in requests],
+        "summary": summarise(
+            tables, cluster.cores, tau=options.get("tau", TAU), machine=Machine.of(cluster, requests, policy)
+        )
+        | _observed(given),
         "environment": {
             "python": platform.python_version(),
             "numpy": np.__version__,

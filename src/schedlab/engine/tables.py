@@ -151,8 +151,17 @@ class JobTables:
         return pa.StringArray.from_buffers(length, pa.py_buffer(ends), pa.py_buffer(characters), pa.py_buffer(placed))
 
 
-def timeline_table(batch: Batch) -> pa.Table:
-    return _plain_table(batch, TIMELINE_SCHEMA)
+def timeline_schema(cluster: Cluster) -> pa.Schema:
+    """With two columns for each resource that the cluster has besides cores."""
+    schema = TIMELINE_SCHEMA
+    for resource in cluster.resource_names[1:]:
+        for name in (f"used_{resource}", f"queued_{resource}"):
+            schema = schema.append(pa.field(name, pa.int64(), nullable=False))
+    return schema
+
+
+def timeline_table(batch: Batch, schema: pa.Schema) -> pa.Table:
+    return _plain_table(batch, schema)
 
 
 def performance_table(batch: Batch) -> pa.Table:

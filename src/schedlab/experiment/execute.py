@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from schedlab.analysis.compare import METRICS, summary_of
+from schedlab.analysis.compare import metric_called, summary_of
 from schedlab.analysis.trim import InPhase, Selection, Trim
 from schedlab.engine.scenario import Scenario
 from schedlab.engine.simulate import simulate
@@ -95,7 +95,7 @@ def selection(asked: dict[str, Any]) -> Selection | None:
 
 def _measured(run: Run, metrics: list[str]) -> dict[str, float | None]:
     """The metrics that no summary has: functions in Python files or packages."""
-    own = [metric for metric in metrics if metric not in METRICS]
+    own = [metric for metric in metrics if not metric_called(metric)]
     if not own:
         return {}
     from schedlab.analysis.measure import measure

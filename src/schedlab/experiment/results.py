@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from schedlab.analysis.compare import METRICS as SUMMARISED
+from schedlab.analysis.compare import metric_called, resource_metrics
 from schedlab.analysis.compare_groups import compare_groups
 from schedlab.analysis.study import PARAMETER, StudyRun, merge_repetitions, study_table
 from schedlab.analysis.verdict import verdict
@@ -75,10 +75,11 @@ class Results:
 
     @property
     def metrics(self) -> list[str]:
-        """Those that the study asks for; the usual ones if it asks for none."""
-        asked = [metric for metric in self.study.get("metrics", []) if metric in SUMMARISED]
+        """Those that the study asks for; the usual ones if it asks for none, and how far other resources were used."""
+        asked = [metric for metric in self.study.get("metrics", []) if metric_called(metric)]
+        others = [metric.key for metric in resource_metrics([result["summary"] for result in self.results])]
         own = dict.fromkeys(f"metrics.{name}" for result in self.results for name in result["metrics"])
-        return [*(asked or METRICS), *own]
+        return [*(asked or [*METRICS, *others]), *own]
 
     @cached_property
     def results(self) -> list[dict[str, Any]]:

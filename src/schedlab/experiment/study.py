@@ -230,13 +230,15 @@ class _Reading:
         return value
 
     def _metrics(self) -> Iterator[str]:
-        from schedlab.analysis.compare import METRICS
+        from schedlab.analysis.compare import METRICS, metric_called
         from schedlab.model.plugins import registered
 
         given = self.data.get("metrics", [])
         known = [*METRICS, *(entry.name for entry in registered("metric"))]
         for metric in given if isinstance(given, list) else [given]:
-            if metric not in known and not (isinstance(metric, str) and ":" in metric):
+            if isinstance(metric, str) and metric_called(metric):
+                yield metric
+            elif metric not in known and not (isinstance(metric, str) and ":" in metric):
                 hint = did_you_mean(str(metric), known, f"metrics: {', '.join(known)}; or mine.py:function")
                 self.mistakes.add(("metrics",), f"there is no metric {json.dumps(metric, default=str)}", hint)
             else:

@@ -133,10 +133,11 @@ def _measured(run: Run, span: Span | None) -> pl.DataFrame:
 
 
 _OVER_TIME, _OF_JOBS = ("span", "labels"), ("metric", "span", "labels")
+_OF_RESOURCE = ("resource", *_OVER_TIME)
 _KINDS = (
     Kind("gantt", "who had which nodes, over time", _gantt, ("colour", *_OVER_TIME)),
-    Kind("utilisation", "the share of cores in use, over time", plot_utilisation, _OVER_TIME),
-    Kind("queue", "the number of waiting jobs, over time", plot_queue, _OVER_TIME),
+    Kind("utilisation", "the share of cores (or a resource) in use, over time", plot_utilisation, _OF_RESOURCE),
+    Kind("queue", "the number of waiting jobs, or what they ask for, over time", plot_queue, _OF_RESOURCE),
     Kind("curves", "jobs submitted, started and ended so far", _curves, _OVER_TIME),
     Kind("box", "quartiles, 5 % to 95 %, and mean of a metric", plot_box, _OF_JOBS),
     Kind("violin", "the density of a metric", plot_violin, _OF_JOBS),

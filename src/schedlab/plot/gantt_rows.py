@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.analysis.resources import asked_by_requests
 from schedlab.model.cluster import Cluster
 from schedlab.model.nodeset import expand
+from schedlab.model.resources import resources_of
 from schedlab.model.run import Run
 from schedlab.plot.times import Floats, Span
 
@@ -54,6 +56,8 @@ def job_bars(run: Run, machine: Machine, span: Span) -> Bars:
     exclusive = np.array([request.exclusive for request in run.requests] or [False])
     whole = exclusive[stays["request"].to_numpy()]
     chunk = np.ceil(stays["cores"].to_numpy() / np.maximum(stays["count"].to_numpy(), 1)).astype(np.int64)
+    shares = np.ceil(asked_by_requests(resources_of(run.cluster)[0], run.requests)).astype(np.int64)  # of cores
+    chunk = np.where(chunk > 0, chunk, shares[stays["request"].to_numpy()])
     begin, end = stays["begin"].to_numpy(), stays["end"].to_numpy()
     if machine.pool:
         wanted: Iterator[list[tuple[int, int]]] = ([(0, int(cores))] for cores in stays["cores"])

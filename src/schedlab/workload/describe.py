@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -10,12 +11,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.model.cluster import Cluster
+from schedlab.model.request import Request
+from schedlab.model.resources import Resource, resources_named, resources_of
 from schedlab.model.workload import JobBatch, Workload
 from schedlab.workload.notes import RUN_AS_LIMIT
 from schedlab.workload.read import read_workload
 from schedlab.workload.swf.header import machine_size
 from schedlab.workload.swf.read import SwfReport
 from schedlab.workload.tally import Spread, Tally
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What jobs ask for of a resource. Memory in bytes; shares of a GPU or core are parts of whole ones."""
+
+    jobs: int  # that ask for some
+    amounts: Spread  # of these jobs, in all
+    work: float  # amount × seconds
+    total: float | None  # of the machine; None if nothing is known of it
+    offered_load: float | None  # work / (total × span)
+
+    def to_dict(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"jobs": self.jobs, "amounts": self.amounts.to_dict(), "work": self.work}
+        return found | {"total": self.total, "offered_load": self.offered_load}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +77,7 @@ class Description:
     partitions: int
     executables: int
     busiest_user: float  # share of jobs of the user with most
+    resources: dict[str, Asked]  # what jobs ask for besides cores, by name
 
     @property
     def span(self) -> float:
@@ -73,6 +93,8 @@ class Description:
                 value = value.to_dict()
             elif isinstance(value, datetime):
                 value = value.isoformat()
+            elif name == "resources":
+                value = {resource: asked.to_dict() for resource, asked in value.items()}
             plain[name] = value
         return {**plain, "span": self.span}
 
@@ -84,18 +106,26 @@ class Description:
 
 
 def describe(
-    source: Workload | str | os.PathLike[str], *, processors: int | None = None, **options: Any
+    source: Workload | str | os.PathLike[str],
+    *,
+    processors: int | None = None,
+    cluster: Cluster | None = None,
+    **options: Any,
 ) -> Description:
     """A workload, or a log read with `options` (those of `read_workload`), in numbers.
 
-    The machine has `processors`; if that is not said, the header's MaxProcs or MaxNodes, or as many as the largest job.
+    The machine is `cluster`, or has `processors`; if neither is said, the header's MaxProcs or MaxNodes, or as many as
+    the largest job.
     """
-    workload = source if isinstance(source, Workload) else read_workload(source, **{"in_memory": False, **options})
+    reading = {"in_memory": False, "requests": "full", **options}
+    workload = source if isinstance(source, Workload) else read_workload(source, **reading)
+    if cluster is not None:
+        processors = cluster.cores
     # Where a run time stands in for a missing request, it must not look like an accurate request.
     count = _Count(stand_ins=workload.report.filled.get(RUN_AS_LIMIT, 0))
     for batch in workload.batches():
-        count.add(batch, workload.cores(batch))
-    return count.result(workload, processors)
+        count.add(batch, workload)
+    return count.result(workload, processors, cluster)
 
 
 @dataclass
@@ -111,6 +141,8 @@ class _Count:
     first: float = 0.0
     last: float = 0.0
     work: float = 0.0
+    asked: dict[str, Tally] = field(default_factory=dict)  # amounts of resources besides cores
+    work_of: dict[str, float] = field(default_factory=dict)
     tallies: dict[str, Tally] = field(
         default_factory=lambda: {
             name: Tally()
@@ -121,9 +153,10 @@ class _Count:
         }
     )
 
-    def add(self, batch: JobBatch, cores: NDArray[np.int64]) -> None:
+    def add(self, batch: JobBatch, workload: Workload) -> None:
         if not len(batch):
             return
+        cores = self._add_resources(batch, workload.requests)
         before = self.last if self.jobs else float(batch.submit[0])
         gaps = np.diff(batch.submit, prepend=before)
         self.tallies["interarrival"].add(gaps if self.jobs else gaps[1:])
@@ -142,6 +175,16 @@ class _Count:
             numbers = getattr(batch, name)
             self.tallies[name].add(numbers[numbers >= 0])
 
+    def _add_resources(self, batch: JobBatch, requests: Sequence[Request]) -> NDArray[np.float64]:
+        """What is asked for besides cores; gives the cores of each job."""
+        names = dict.fromkeys(name for request in requests for name, amount in request.chunk.items() if amount)
+        cores, *others = resources_named(names)
+        for resource in others:
+            amounts = _amounts(resource, requests, batch)
+            self.asked.setdefault(resource.name, Tally()).add(amounts[amounts > 0])
+            self.work_of[resource.name] = self.work_of.get(resource.name, 0.0) + float(amounts @ batch.runtime)
+        return _amounts(cores, requests, batch)
+
     def _add_requests(self, runtime: NDArray[np.float64], limit: NDArray[np.float64]) -> None:
         equal = runtime == limit
         self.at_limit += int(equal.sum())
@@ -150,9 +193,11 @@ class _Count:
         self.tallies["limit"].add(limit[real])
         self.tallies["accuracy"].add((runtime / limit)[real])
 
-    def result(self, workload: Workload, processors: int | None) -> Description:
+    def result(self, workload: Workload, processors: int | None, cluster: Cluster | None) -> Description:
         report, tallies = workload.report, self.tallies
-        size = tallies["cores"].values.astype(np.int64)
+        sizes = tallies["cores"].values
+        size = sizes.astype(np.int64)
+        whole = sizes == size
         machine, source = _machine(workload.header, processors, int(size.max(initial=0)))
         span = self.last - self.first
         if self.stand_ins:
@@ -181,8 +226,8 @@ class _Count:
             work=self.work,
             offered_load=self.work / (machine * span) if span > 0 and machine and source != LARGEST else None,
             sizes=_known(tallies["cores"]),
-            serial=tallies["cores"].share(size == 1),
-            power_of_two=tallies["cores"].share((size > 0) & (size & (size - 1) == 0)),
+            serial=tallies["cores"].share(whole & (size == 1)),
+            power_of_two=tallies["cores"].share(whole & (size > 0) & (size & (size - 1) == 0)),
             runtimes=_known(tallies["runtime"]),
             limits=tallies["limit"].spread(),
             accuracy=tallies["accuracy"].spread(),
@@ -198,10 +243,23 @@ class _Count:
             partitions=len(tallies["partition"].values),
             executables=len(tallies["executable"].values),
             busiest_user=float(users.max() / users.sum()) if len(users) else 0.0,
+            resources={name: self._asked(name, cluster, span) for name in self.asked},
         )
+
+    def _asked(self, name: str, cluster: Cluster | None, span: float) -> Asked:
+        totals = {} if cluster is None else {each.name: each.total(cluster) for each in resources_of(cluster)}
+        total = None if cluster is None else totals.get(name, 0.0)
+        load = self.work_of[name] / (total * span) if total and span > 0 else None
+        return Asked(len(self.asked[name]), _known(self.asked[name]), self.work_of[name], total, load)
 
 
 LARGEST = "the largest job: the log does not say"
+
+
+def _amounts(resource: Resource, requests: Sequence[Request], batch: JobBatch) -> NDArray[np.float64]:
+    """How much of it each job asks for, in all."""
+    chunk = np.array([resource.asked(request.chunk) for request in requests])
+    return np.asarray(batch.count * chunk[batch.request])
 
 
 def _machine(header: dict[str, str], processors: int | None, largest: int) -> tuple[int, str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from schedlab.model.resources import amount
 from schedlab.workload.losses import counted
 from schedlab.workload.notes import noted
 from schedlab.workload.tally import Spread
@@ -67,10 +68,20 @@ def _load(found: Description) -> Iterator[Row]:
     yield "load", "work", f"{found.work / 3600:,.0f} processor hours"
     load = "unknown: say how large the machine is" if found.offered_load is None else f"{found.offered_load:.3f}"
     yield "load", "offered load", load
+    for name, asked in found.resources.items():
+        hours = f"{amount(name, asked.work / 3600)} hours" if name == "memory" else f"{asked.work / 3600:,.0f} hours"
+        if asked.total is not None:
+            machine = f"; machine {amount(name, asked.total)}" if asked.total else "; the machine has none"
+            load = f"; offered load {asked.offered_load:.3g}" if asked.offered_load is not None else ""
+            hours += machine + load
+        yield "load", name, hours
 
 
 def _jobs(found: Description) -> Iterator[Row]:
     yield "jobs", "processors", _spread(found.sizes, _number)
+    for name, asked in found.resources.items():
+        share = _percent(asked.jobs / max(found.jobs, 1))
+        yield "jobs", name, f"asked for by {share}; {_spread(asked.amounts, _amounts_of(name))}"
     yield "jobs", "serial", _percent(found.serial)
     yield "jobs", "power of two", _percent(found.power_of_two)
     yield "jobs", "run time", _spread(found.runtimes, duration)
@@ -106,6 +117,10 @@ def _fields(found: Description) -> Iterator[Row]:
 def _spread(spread: Spread, text: Callable[[float], str]) -> str:
     places = {"min": spread.min, **spread.quantiles, "max": spread.max}
     return f"mean {text(spread.mean)}; " + ", ".join(f"{name} {text(value)}" for name, value in places.items())
+
+
+def _amounts_of(resource: str) -> Callable[[float], str]:
+    return lambda value: amount(resource, value)
 
 
 def _number(value: float) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +11,16 @@ from schedlab.engine.check.offences import Offences
 from schedlab.engine.check.record import Record
 from schedlab.engine.check.stays import Stays
 
-Story = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]  # begin, end and cores of each of its parts
+
+@dataclass(frozen=True)
+class Story:
+    """From when to when, and what for: the row's or piece's cores, chunks and request."""
+
+    begin: NDArray[np.float64]
+    end: NDArray[np.float64]
+    cores: NDArray[np.int64]
+    count: NDArray[np.int64]
+    request: NDArray[np.int64]
 
 
 def check_timeline(record: Record, stays: Stays, offences: Offences) -> None:
@@ -17,15 +28,20 @@ def check_timeline(record: Record, stays: Stays, offences: Offences) -> None:
     if len(time) > 1 and not (np.diff(time) > 0).all():
         offences.add("timeline", "its times do not increase")
         return
-    runs = stays.begin, np.where(stays.unfinished, np.inf, stays.end), stays.cores
-    for (begin, end, cores), jobs_column, cores_column in (
-        (runs, "running", "used_cores"),
-        (_waits(record), "queued", "queued_cores"),
-    ):
-        for name, amount in ((jobs_column, np.ones(len(begin), np.int64)), (cores_column, cores)):
-            if name == "queued_cores" and record.flexible:  # the rows tell the shapes that were chosen in the end
+    ends = np.where(stays.unfinished, np.inf, stays.end)
+    runs = Story(stays.begin, ends, stays.cores, stays.count, stays.request)
+    for story, jobs_column, what in ((runs, "running", "used"), (_waits(record), "queued", "queued")):
+        columns = {jobs_column: np.ones(len(story.begin), np.int64), f"{what}_cores": story.cores}
+        for resource in record.cluster.resource_names[1:]:
+            if f"{what}_{resource}" not in record.timeline:  # older runs tell of cores only
                 continue
-            changes, level = _levels(begin, end, amount)
+            chunk = np.array([request.chunk.get(resource, 0) for request in record.requests] or [0], np.int64)
+            known = (story.request >= 0) & (story.request < len(chunk))  # what is not is told elsewhere
+            columns[f"{what}_{resource}"] = story.count * chunk[np.where(known, story.request, 0)]
+        for name, amount in columns.items():
+            if what == "queued" and name != "queued" and record.flexible:  # rows tell the shapes chosen in the end
+                continue
+            changes, level = _levels(story.begin, story.end, amount)
             _compare(offences, name, changes, level, time, record.timeline[name])
 
 
@@ -34,16 +50,22 @@ def _waits(record: Record) -> Story:
     pieces = record.pieces
     queued = ~np.isnan(record.eligible) & ~record.in_state("held")
     left = np.where(record.started, record.start, record.end)
+    sizes = [record.cores, record.count, record.request]
     if not len(pieces):
-        return record.eligible[queued], left[queued], record.cores[queued]
-    cores, first = record.cores.copy(), pieces.first
-    left[pieces.row[first]], cores[pieces.row[first]] = pieces.begin[first], pieces.cores[first]
+        return Story(record.eligible[queued], left[queued], *(size[queued] for size in sizes))
+    of_pieces, first = [pieces.cores, pieces.count, pieces.request], pieces.first
+    left[pieces.row[first]] = pieces.begin[first]
     again = pieces.ended("requeued")
     next_begin = np.where(pieces.last, record.end[pieces.row], np.append(pieces.begin[1:], np.nan))
-    return (
+    joined = []
+    for size, of_piece in zip(sizes, of_pieces, strict=True):
+        size = size.copy()
+        size[pieces.row[first]] = of_piece[first]
+        joined.append(np.concatenate([size[queued], of_piece[again]]))
+    return Story(
         np.concatenate([record.eligible[queued], pieces.end[again]]),
         np.concatenate([left[queued], next_begin[again]]),
-        np.concatenate([cores[queued], pieces.cores[again]]),
+        *joined,
     )
 
 

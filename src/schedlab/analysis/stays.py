@@ -1,0 +1,76 @@
+"""Who had which nodes from when to when, as arrays: for what the timeline does not tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedlab.model.cluster import Cluster
+from schedlab.model.nodeset import expand
+from schedlab.model.run import Tables
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Stays:
+    """An entry for each node of each stretch of time during which a job had the same nodes."""
+
+    begin: Floats
+    end: Floats
+    node: Numbers  # in cluster order
+    chunks: Numbers
+    request: Numbers
+
+
+def find_stays(tables: Tables, cluster: Cluster) -> Stays:
+    """Jobs that simply ran have one stretch, their row; the others those of pieces.parquet."""
+    import polars as pl
+
+    columns = ["begin", "end", "request", "count", "nodes"]
+    jobs, pieces = tables.jobs(), tables.pieces()
+    simple = jobs.filter(pl.col("start").is_not_null()).rename({"start": "begin"})
+    if len(pieces):
+        simple = simple.filter(~pl.col("sequence").is_in(pieces["sequence"].unique().implode()))
+    rows = pl.concat([simple.select(columns), pieces.select(columns)])
+    if cluster.pool:
+        rows = rows.with_columns(node=pl.lit(0, pl.Int64), chunks=pl.col("count"))
+    else:
+        rows = rows.join(_nodes_of(rows["nodes"], cluster), on="nodes")
+    return Stays(*(rows[name].to_numpy() for name in ("begin", "end", "node", "chunks", "request")))
+
+
+def _nodes_of(texts: pl.Series, cluster: Cluster) -> pl.DataFrame:
+    """The nodes that each text names, a row for each of them."""
+    import polars as pl
+
+    number = {name: at for at, name in enumerate(cluster.node_names())}
+    rows = [(text, number[name], chunks) for text in texts.drop_nulls().unique() for name, chunks in expand(text)]
+    return pl.DataFrame(rows, {"nodes": pl.String, "node": pl.Int64, "chunks": pl.Int64}, orient="row")
+
+
+def closed_times(tables: Tables, cluster: Cluster) -> tuple[Floats, Floats, Numbers]:
+    """When nodes were not up: from, until (infinity: to the end), and which."""
+    number = {name: at for at, name in enumerate(cluster.node_names())}
+    since: dict[int, float] = {}
+    found: list[tuple[float, float, int]] = []
+    for time, name, state in tables.nodes().iter_rows():
+        node = number[name]
+        if state == "up" and node in since:
+            found.append((since.pop(node), time, node))
+        elif state != "up":
+            since.setdefault(node, time)
+    found += [(time, np.inf, node) for node, time in since.items()]
+    begin, end, nodes = (np.array(column) for column in zip(*found, strict=True)) if found else (np.empty(0),) * 3
+    return begin, end, nodes.astype(np.int64)
+
+
+def group_of_node(cluster: Cluster) -> Numbers:
+    return np.repeat(np.arange(len(cluster.groups)), [group.count for group in cluster.groups])
