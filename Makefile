@@ -1,4 +1,4 @@
-# Everything starts here: `make demo`, `make test`, `make bench`. Needs Python >= 3.11, a C++20 compiler and the package index.
+# Everything starts here: `make demo`, `make test`, `make bench`. Needs Python >= 3.11 with venv and headers, CMake >= 3.20, a C++20 compiler and the package index.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
