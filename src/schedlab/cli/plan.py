@@ -45,11 +45,7 @@ def load_observers(texts: Sequence[str]) -> list[Plugin]:
 
 def request_detail(cluster: Cluster | None) -> str:
     """How much of a request counts: everything, if the cluster has more than cores."""
-    more = cluster is not None and (
-        cluster.partitions
-        or set(cluster.resource_names) - {"cores", "gpus"}
-        or any(group.features for group in cluster.groups)
-    )
+    more = cluster is not None and cluster.more_than_cores
     return "full" if more else "cores"
 
 

@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from schedlab.cluster.read import read_cluster
+from schedlab.experiment.outcomes import on_machine
 from schedlab.experiment.parameters import PARAMETERS
 from schedlab.experiment.study import Point
 from schedlab.generate.base import generate
@@ -46,7 +47,8 @@ class Inputs:
         if key != self._key or self._workload is None:
             self._workload = _in_memory(_made(point, seed))
             self._key = key
-        return self._workload, cluster_of(point, self._workload)
+        cluster = cluster_of(point, self._workload)
+        return on_machine(self._workload, cluster) if "model" in point else self._workload, cluster
 
 
 def cluster_of(point: Point, workload: Workload) -> Cluster:

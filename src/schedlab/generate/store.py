@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,15 @@ def read_model(source: str | os.PathLike[str]) -> Model:
     if not there and name.isidentifier():
         model_class(name, text)  # says which names there are
     return _from_file(Path(text))
+
+
+def is_model_file(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as `write_model` begins one."""
+    from schedlab.files.bytestream import first_text
+
+    return (
+        Path(path).is_file() and re.match(r'\s*\{\s*"schedlab":\s*\d+,\s*"model"', first_text(Path(path))) is not None
+    )
 
 
 def _is_registered(name: str) -> bool:

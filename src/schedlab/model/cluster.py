@@ -106,6 +106,12 @@ class Cluster:
             names.update(dict.fromkeys(group.resources))
         return tuple(names)
 
+    @property
+    def more_than_cores(self) -> bool:
+        """Whether requests for more than cores and GPUs mean anything here: memory, partitions, features."""
+        known = set(self.resource_names) - {"cores", "gpus"}
+        return bool(self.partitions or known or any(group.features for group in self.groups))
+
     def node_names(self) -> list[str]:
         return [name for group in self.groups for name in group.node_names()]
 
