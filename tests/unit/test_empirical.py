@@ -316,7 +316,7 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
     log, model, out = tmp_path / "log.swf", tmp_path / "model.json", tmp_path / "new.swf.gz"
     write_workload(log, two_sorts(5000))
-    fit_command(str(log), model)
+    fit_command(str(log), model, model="empirical", seeds=1)
     said = capsys.readouterr().out
     assert "2 kinds of jobs" in said
     assert "run time: KS 0.00" in said

@@ -77,6 +77,7 @@ def _plot_outcomes(panels: Sequence[Axes], outcomes: Sequence[OutcomeComparison]
         axes.set_title(title, **_TITLE)
         _plain(axes)
         axes.grid(visible=False)
+    panels[0].set_xlabel("band: counts as alike" + ("; (?): cannot be told" if "(?)" in "".join(names) else ""))
 
 
 def _plot_cumulative(axes: Axes, variable: Variable) -> None:
