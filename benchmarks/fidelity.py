@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,11 +34,12 @@ def lines(settings: Settings) -> Iterator[Line]:
     """The five logs at their length and at twice it; then every other log: is the report true of fresh seeds?"""
     folder = Path(os.environ.get("SCHEDLAB_TRACES") or Path(__file__).parents[2] / "shared" / "traces")
     seeds = settings.jobs(100) // 10  # 10, or 1
-    for name in FIVE:
-        yield from _length(folder / f"{name}.swf.gz", seeds)
-    for path in sorted(folder.glob("*.swf.gz")):
-        if path.name.removesuffix(".swf.gz") not in FIVE:
-            yield from _told(path, seeds)
+    five = [folder / f"{name}.swf.gz" for name in FIVE]
+    others = [path for path in sorted(folder.glob("*.swf.gz")) if path not in five]
+    for path in (*five, *others):
+        for line in (_length if path in five else _told)(path, seeds):
+            print(f"{line.what}: {line.measured:.3g} {line.unit} ({line.note})", file=sys.stderr, flush=True)
+            yield line
 
 
 def _read(path: Path) -> Workload:
@@ -77,7 +79,7 @@ def _told(path: Path, seeds: int) -> Iterator[Line]:
         return
     cluster = machine_of(log)
     (report,) = compare_outcomes(model, log, cluster)
-    (fresh,) = compare_outcomes(model, log, cluster, seeds=range(FRESH, FRESH + seeds))
+    (fresh,) = compare_outcomes(model, log, cluster, seeds=range(FRESH, FRESH + seeds), most=seeds)
     yield Line(
         "fidelity",
         f"{log.name}: the report says {_words(report)}; true",

@@ -79,7 +79,6 @@ def comparison(*runs: Outcome, reference: Outcome = ONE) -> OutcomeComparison:
     return OutcomeComparison(
         policy="easy",
         machine="pool:100",
-        workload_name="model",
         reference_name="LOG",
         reference=reference,
         runs=runs,
@@ -116,7 +115,9 @@ def test_words_follow_the_numbers() -> None:
         "Schedules behave alike under easy: jobs wait 1.00 times (0.98 to 1.02) as long as those of LOG, bounded "
         "slowdown 1.00 times (1.00 to 1.00) as large, utilisation 70.0 % against 70.0 % (over 3 seeds)."
     )
-    assert sentence(comparison(scaled(2.5))).startswith("Schedules do NOT behave alike under easy: jobs wait 2.50 times")
+    assert sentence(comparison(scaled(2.5))).startswith(
+        "Schedules do NOT behave alike under easy: jobs wait 2.50 times"
+    )
     assert sentence(comparison(scaled(2.5))).endswith("(one schedule of each).")
     assert "cannot be told from 3 seeds" in sentence(comparison(scaled(0.7), scaled(1.0), scaled(1.4)))
     for trouble, words in (
@@ -158,6 +159,13 @@ def test_a_model_and_its_log() -> None:
     assert (len(easy.runs), easy.machine) == (3, "pool:10")
     by_hand = simulate(generate(fit(log), span=span_of(log), seed=1), Cluster.of_cores(10), "easy").summary
     assert easy.runs[1].wait == by_hand["wait"]["mean"]
+    # Two seeds do not tell: two more, until they do.
+    (more,) = compare_outcomes(fit(log), log, machine_of(log), seeds=range(2))
+    assert more.answer == "alike"
+    assert len(more.runs) in (4, 6)
+    assert more.runs[:3] == easy.runs
+    (no_more,) = compare_outcomes(fit(log), log, machine_of(log), seeds=range(2), most=2)
+    assert (no_more.answer, len(no_more.runs)) == ("unknown", 2)
     overloaded = busy_months(behind=True)
     (hopeless,) = compare_outcomes(fit(overloaded), overloaded, machine_of(overloaded))
     assert (hopeless.answer, hopeless.trouble, len(hopeless.runs)) == ("unknown", "behind", 2)
@@ -211,7 +219,7 @@ def test_the_first_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     inspect_command(str(model), against=str(log), seeds=2, out=tmp_path / "page.html")
     said = capsys.readouterr().out.splitlines()
     assert "behave alike" in said[0]
-    assert "(over 2 seeds)" in said[0]
+    assert " seeds)" in said[0]
     page = (tmp_path / "page.html").read_text()
     assert said[0] in page[: page.index("In words")].replace("&#x27;", "'")
     inspect_command(str(log), against=str(log))

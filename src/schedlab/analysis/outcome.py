@@ -94,7 +94,6 @@ class OutcomeComparison:
 
     policy: str
     machine: str
-    workload_name: str
     reference_name: str
     reference: Outcome
     runs: tuple[Outcome, ...]

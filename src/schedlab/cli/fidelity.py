@@ -34,7 +34,7 @@ def simulated(
     if not seeds:
         return []
     asked = list(policies or POLICIES)
-    with Bar("simulating", len(asked) * (seeds + 1)) as bar:
+    with Bar("simulating", len(asked) * (seeds + 1)) as bar:  # or more, where they do not tell
         tell = bar.show if watched(quiet=False) else lambda done, what: None
         return compare_outcomes(workload, reference, machine, asked, seeds=range(seeds), tell=tell)
 

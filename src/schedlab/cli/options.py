@@ -143,7 +143,8 @@ Seeds = Annotated[
     typer.Option(
         min=0,
         metavar="N",
-        help="How many workloads of a model are simulated, each as long as the log; 0: nothing is simulated.",
+        help="How many workloads of a model are simulated, each as long as the log; more, up to 20, while they do not "
+        "tell. 0: nothing is simulated.",
         rich_help_panel=SIMULATING,
     ),
 ]

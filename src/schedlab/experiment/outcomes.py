@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from schedlab.analysis.outcome import OutcomeComparison, outcome_of
+from schedlab.analysis.outcome import Outcome, OutcomeComparison, outcome_of
 from schedlab.engine import simulate as engine
 from schedlab.generate.base import Model, generate
 from schedlab.model.cluster import Cluster
@@ -14,6 +14,7 @@ from schedlab.model.workload import Workload
 from schedlab.workload.swf.header import machine_size
 
 SEEDS = 5
+MOST_SEEDS = 20
 HOPELESS_SEEDS = 2  # where the log alone shows that its mean wait says nothing
 POLICIES = ("easy",)
 
@@ -27,41 +28,48 @@ def compare_outcomes(
     policies: Sequence[str] = POLICIES,
     *,
     seeds: Sequence[int] = range(SEEDS),
+    most: int = MOST_SEEDS,
     tell: Tell = lambda done, what: None,
 ) -> list[OutcomeComparison]:
     """Under each policy, the reference and the workload: another log, or a model, of which several seeds are simulated.
 
-    What a model makes is as long as the reference.
+    What a model makes is as long as the reference. While the `seeds` do not tell whether schedules behave alike, as
+    many again are simulated, the numbers after the last, up to `most` in all.
     """
     found = []
     done = 0
     span = span_of(reference)
-    for policy in policies:
-        tell(done, f"{policy}: {reference.name}")
-        of_reference = outcome_of(engine.simulate(on_machine(reference, cluster), cluster, policy))
+
+    def simulated(jobs: Workload, policy: str) -> Outcome:
+        nonlocal done
+        tell(done, f"{policy}: {jobs.name}")
+        outcome = outcome_of(engine.simulate(on_machine(jobs, cluster), cluster, policy))
         done += 1
-        if of_reference is None:
-            raise InputError("no job can be started", where=f"{reference.name} on {cluster.name}")
-        few = len(seeds) if not of_reference.trouble else min(len(seeds), HOPELESS_SEEDS)
-        runs = []
-        for jobs in _workloads(workload, span, seeds[:few]):
-            tell(done, f"{policy}: {jobs.name}")
-            outcome = outcome_of(engine.simulate(on_machine(jobs, cluster), cluster, policy))
-            done += 1
-            if outcome is None:
-                raise InputError("no job can be started", where=f"{jobs.name} on {cluster.name}")
-            runs.append(outcome)
-        found.append(
-            OutcomeComparison(
-                policy=policy,
-                machine=cluster.name,
-                workload_name=workload.name if isinstance(workload, Workload) else f"{workload.kind} model",
-                reference_name=reference.name,
-                reference=of_reference,
-                runs=tuple(runs),
-                seeds=not isinstance(workload, Workload),
-            )
+        if outcome is None:
+            raise InputError("no job can be started", where=f"{jobs.name} on {cluster.name}")
+        return outcome
+
+    for policy in policies:
+        of_reference = simulated(reference, policy)
+        compared = OutcomeComparison(
+            policy=policy,
+            machine=cluster.name,
+            reference_name=reference.name,
+            reference=of_reference,
+            runs=(),
+            seeds=not isinstance(workload, Workload),
         )
+        if isinstance(workload, Workload):
+            found.append(replace(compared, runs=(simulated(workload, policy),)))
+            continue
+        next_seeds = list(seeds)[: HOPELESS_SEEDS if of_reference.trouble else None]
+        while next_seeds:
+            made = (generate(workload, span=span, seed=seed, name=f"seed {seed}") for seed in next_seeds)
+            compared = replace(compared, runs=(*compared.runs, *(simulated(jobs, policy) for jobs in made)))
+            open_question = compared.answer == "unknown" and not compared.trouble
+            room = min(len(seeds), most - len(compared.runs)) if open_question else 0
+            next_seeds = [next_seeds[-1] + 1 + place for place in range(room)]
+        found.append(compared)
     return found
 
 
@@ -78,14 +86,6 @@ def machine_of(workload: Workload) -> Cluster:
         return Cluster.of_cores(said[0])
     largest = max((int(workload.cores(batch).max()) for batch in workload.batches() if len(batch)), default=1)
     return Cluster.of_cores(max(largest, 1))
-
-
-def _workloads(workload: Workload | Model, span: float, seeds: Sequence[int]) -> Iterator[Workload]:
-    if isinstance(workload, Workload):
-        yield workload
-        return
-    for seed in seeds:
-        yield generate(workload, span=span, seed=seed, name=f"seed {seed}")
 
 
 def span_of(workload: Workload) -> float:

@@ -36,7 +36,7 @@ def plot_fidelity(found: Fidelity, path: str | Path | None = None) -> Figure:
 
     layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1)
     first = 1 if found.outcomes else 0  # whether schedules behave alike is on top
-    tall = 0.35 + 0.28 * len(found.outcomes)
+    tall = 0.3 + 0.2 * len(found.outcomes)
     figure = Figure(figsize=(10, 13 + 2.5 * first * tall), layout=layout, facecolor="white")
     grid = figure.add_gridspec(5 + first, 3, height_ratios=[tall] * first + [1.0] * 5)
     if found.outcomes:

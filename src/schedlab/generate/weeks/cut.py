@@ -1,7 +1,7 @@
 """Where a log may be cut: not where the machine is behind with its work.
 
 After a week with more work than the machine can do, users hold back. A cut in between would put the next weeks of other
-users behind a queue that they never saw: one such cut in HPC2N doubles the mean wait of three years.
+users behind a queue that they never saw: cut anywhere, blocks of HPC2N wait 1.5 times as long as the log.
 """
 
 from __future__ import annotations
