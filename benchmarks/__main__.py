@@ -13,6 +13,7 @@ from pathlib import Path
 from benchmarks import (
     accasim,
     conservative,
+    fidelity,
     figures,
     floor,
     generating,
@@ -48,7 +49,7 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Line]]] = {
     "figures": figures.lines,
     "slurm": slurm.lines,
 }
-LONG = {"slurm-week": slurm.week}  # only if they are asked for
+LONG = {"slurm-week": slurm.week, "fidelity": fidelity.lines}  # only if they are asked for
 
 
 def main() -> int:

@@ -15,12 +15,15 @@ def lines(settings: Settings) -> Iterator[Line]:
     jobs = settings.jobs(5_000_000)
     settings.folder.mkdir(parents=True, exist_ok=True)
     log = write_log(LogSpec(200_000), settings.folder)
-    model, out = settings.folder / "model.json", settings.folder / "generated.swf"
-    process([*subject.schedlab(), "fit", log, "--out", model, "--force"])
-    for what in (model, "lublin(processors=256)"):
+    out = settings.folder / "generated.swf"
+    models = {"lublin(processors=256)": "Lublin–Feitelson"}
+    for kind in ("weeks", "empirical"):
+        model = settings.folder / f"{kind}.json"
+        process([*subject.schedlab(), "fit", log, "--model", kind, "--seeds", "0", "--out", model, "--force"])
+        models[str(model)] = kind
+    for what, kind in models.items():
         spent, _ = process([*subject.schedlab(), "generate", what, "--jobs", str(jobs), "--out", out, "--force"])
         out.unlink()
-        kind = "empirical, joint" if what == model else "Lublin–Feitelson"
         yield Line(
             "generating",
             f"schedlab generate, {kind}, {jobs:,} jobs",

@@ -19,7 +19,8 @@ from schedlab.generate.empirical.histogram import Histograms
 from schedlab.generate.empirical.joint import Joint
 from schedlab.generate.empirical.model import Empirical
 from schedlab.generate.lublin.model import Lublin
-from schedlab.generate.store import fit, read_model, write_model
+from schedlab.generate.store import fit as fit_model
+from schedlab.generate.store import read_model, write_model
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request
 from schedlab.model.workload import Workload
@@ -27,6 +28,10 @@ from schedlab.workload.read import read_workload
 
 DAY = 86_400.0
 YEAR = 365 * DAY
+
+
+def fit(source: Workload | str, kind: str = "empirical", **options: Any) -> Any:
+    return fit_model(source, kind, **options)
 
 
 def columns(workload: Workload, *names: str) -> list[np.ndarray]:
@@ -311,7 +316,7 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
     log, model, out = tmp_path / "log.swf", tmp_path / "model.json", tmp_path / "new.swf.gz"
     write_workload(log, two_sorts(5000))
-    fit_command(str(log), model)
+    fit_command(str(log), model, model="empirical", seeds=1)
     said = capsys.readouterr().out
     assert "2 kinds of jobs" in said
     assert "run time: KS 0.00" in said

@@ -8,15 +8,19 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from schedlab.cli.experiment_output import print_status, print_summary
 from schedlab.experiment.coordinator import asked, described, opened
+from schedlab.experiment.coverage import coverage
 from schedlab.experiment.execute import execute
 from schedlab.experiment.inputs import Inputs
 from schedlab.experiment.plan import PlannedRun, plan
 from schedlab.experiment.results import Results
 from schedlab.experiment.study import Study, parse_study
+from schedlab.generate.store import fit, write_model
+from schedlab.model.workload import Workload
 from schedlab.report.scale import Scale
 from schedlab.report.study import study_page, write_study_report
 
@@ -135,6 +139,7 @@ def test_the_page_says_what_was_found(tmp_path: Path) -> None:
     seen = words(page)
     assert "6 of 6 runs are finished: 2 values of policy, 3 repetitions of each, compared on the same jobs." in seen
     assert "Jobs: the model lublin(processors=64) (100 a run). Machine: pool:64." in seen
+    assert "The intervals cover the drawing of jobs from the model lublin(processors=64)" in seen
     # As in test_verdict, computed by hand.
     assert "better easy halves the mean wait (−50 %, 95 % CI −55 to −44 %, 3 paired repetitions)" in seen
     assert "easy does not change the utilisation (3 paired repetitions)" in seen
@@ -311,3 +316,32 @@ def test_the_same_results_give_the_same_file(tmp_path: Path) -> None:
 def test_units_and_digits(metric: str, values: list[float | None], unit: str, decimals: int) -> None:
     scale = Scale.of(metric, values)
     assert (scale.unit, scale.decimals) == (unit, decimals)
+
+
+def test_what_the_intervals_cover(tmp_path: Path) -> None:
+    """Of a model of one log: its weeks, not other years; what a log says of its own jobs needs no such words."""
+    days = np.arange(40 * 7 + 1) * 86_400.0
+    log = Workload.of(name="HERE", submit=days, runtime=np.ones(len(days)))
+    said = {}
+    for name, options in (("weeks", {}), ("drawn", {"replacement": True}), ("fitted", {"kind": "empirical"})):
+        write_model(tmp_path / f"{name}.json", fit(log, **options))
+        said[name] = " ".join(coverage([tmp_path / f"{name}.json"], 10))
+        assert f"from the model {name}.json of one log, HERE" in said[name]
+        assert "do not cover whether another year, another machine or another site would be like it" in said[name]
+        assert "Users do not react" in said[name]
+    assert "in which order its 40 weeks come" in said["weeks"]
+    assert "drawn with replacement: some come more than once" in said["drawn"]
+    assert "may wait much longer or shorter" in said["fitted"]
+    assert coverage([tmp_path / "weeks.json"], 1) == []
+    assert coverage([], 10) == []
+    assert coverage([tmp_path / "gone.json"], 2)[0].endswith("gone.json, and nothing else.")
+
+
+def test_a_study_on_the_model_of_a_log_says_so(tmp_path: Path) -> None:
+    days = np.arange(40 * 7 + 1) * 86_400.0
+    model = tmp_path / "weeks.json"
+    write_model(model, fit(Workload.of(name="HERE", submit=days, runtime=np.ones(len(days)))))
+    text = STUDY.replace('"lublin(processors=64)"', f'"{model}"')
+    seen = words(checked(made(tmp_path / "study", text, waits)))
+    assert "in which order its 40 weeks come" in seen
+    assert "Users do not react" in seen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from schedlab.analysis.fidelity_distances import (
     share_distance,
 )
 from schedlab.analysis.fidelity_sample import Sample, read_sample
+from schedlab.analysis.outcome import OutcomeComparison
 from schedlab.model.errors import InputError
 from schedlab.model.workload import Workload
 from schedlab.workload.swf.header import machine_size
@@ -72,6 +74,7 @@ class Fidelity:
     correlations: dict[str, Pair]  # "count–runtime" …
     autocorrelations: dict[str, dict[int, Pair]]  # variable -> lag -> pair
     weeks: tuple[Numbers, Numbers]  # shares of jobs in the 168 hours of the week
+    outcomes: tuple[OutcomeComparison, ...] = ()  # what schedulers made of both; empty if nothing was simulated
 
     @cached_property
     def hours(self) -> tuple[Numbers, Numbers]:
@@ -126,6 +129,7 @@ class Fidelity:
             "workload": asdict(self.workload),
             "reference": asdict(self.reference),
             "processors": self.processors,
+            "outcomes": [outcome.to_dict() for outcome in self.outcomes],
             "variables": variables,
             "correlations": {name: _named(pair) for name, pair in self.correlations.items()},
             "autocorrelations": {
@@ -140,9 +144,15 @@ class Fidelity:
         }
 
 
-def compare_workloads(workload: Workload, reference: Workload, processors: int | None = None) -> Fidelity:
+def compare_workloads(
+    workload: Workload,
+    reference: Workload,
+    processors: int | None = None,
+    outcomes: Iterable[OutcomeComparison] = (),
+) -> Fidelity:
     """How alike a workload is to a reference. All jobs of both are held in memory, about 100 bytes each.
 
+    `outcomes` is what simulations of both gave (`experiment.outcomes`): columns say nothing about waiting.
     `processors` is for the offered load; else the header of the reference or of the workload tells, or the largest job.
     """
     samples = [read_sample(one) for one in (workload, reference)]
@@ -162,6 +172,7 @@ def compare_workloads(workload: Workload, reference: Workload, processors: int |
         },
         autocorrelations={name: _autocorrelations(name, first, second) for name in REMEMBERED},
         weeks=(first.week, second.week),
+        outcomes=tuple(outcomes),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from schedlab.analysis import outcome_words
 from schedlab.workload.describe_table import duration
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ NAMES = {
 }
 # Up to this Kolmogorov–Smirnov distance: a word and what it means for the reader.
 DISTANCES: tuple[tuple[float, Level, str], ...] = (
-    (0.01, "kept", "indistinguishable at a glance"),
+    (0.01, "kept", "practically the same distribution"),
     (0.02, "kept", "very close"),
     (0.05, "changed", "close, with differences that can be seen"),
     (0.10, "changed", "clearly different"),
@@ -45,8 +46,18 @@ class Verdict:
     text: str
 
 
+NOT_SIMULATED = "Whether schedules behave alike is not known: nothing was simulated, and columns do not tell."
+_ANSWERS: dict[str, Level] = {"alike": "kept", "unknown": "changed", "different": "lost"}
+
+
+def headline(found: Fidelity) -> list[str]:
+    """What to say first: whether schedules behave alike, a sentence for each policy."""
+    return [outcome_words.sentence(one) for one in found.outcomes] or [NOT_SIMULATED]
+
+
 def verdicts(found: Fidelity) -> list[Verdict]:
     return [
+        *(Verdict("schedules", _ANSWERS[one.answer], outcome_words.sentence(one)) for one in found.outcomes),
         *(_distance(variable) for variable in found.variables.values()),
         *_correlations(found),
         *_memories(found),
@@ -111,7 +122,8 @@ def _load(found: Fidelity) -> Iterator[Verdict]:
 
 def rows(found: Fidelity) -> list[Row]:
     """Section, name, workload, reference, difference."""
-    return [*_sides(found), *_values(found), *_dependences(found), *_shares(found)]
+    outcomes = [row for one in found.outcomes for row in outcome_words.rows(one)]
+    return [*outcomes, *_sides(found), *_values(found), *_dependences(found), *_shares(found)]
 
 
 def _sides(found: Fidelity) -> Iterator[Row]:

@@ -89,6 +89,8 @@ def print_summary(results: Results, seconds: float) -> None:
         say(f"- {sentence}")
     if len(found) > MOST_VERDICTS:
         say(f"and {len(found) - MOST_VERDICTS:,} more comparisons in the report", "dim")
+    for sentence in results.coverage():
+        say(sentence, "dim")
 
 
 def _print_groups(results: Results) -> None:

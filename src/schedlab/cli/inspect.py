@@ -19,6 +19,8 @@ from schedlab.cli.options import (
     Processors,
     Procs,
     Reader,
+    Seeds,
+    SimulatedPolicies,
     reading_options,
 )
 from schedlab.cli.output import print_sections
@@ -38,7 +40,7 @@ def inspect(
             "--cluster",
             "-c",
             metavar="CLUSTER",
-            help="The machine, for its offered load; the log's header says it otherwise.",
+            help="The machine, for its offered load and for schedules; the log's header says it otherwise.",
         ),
     ] = None,
     against: Annotated[
@@ -46,7 +48,8 @@ def inspect(
         typer.Option(
             "--against",
             metavar="LOG",
-            help="Compare with this log: distances between distributions, correlations, cycles, load.",
+            help="Compare with this log: whether schedules behave alike; distances between distributions, "
+            "correlations, cycles, load. What is compared may be a model, too.",
         ),
     ] = None,
     out: Annotated[
@@ -55,6 +58,8 @@ def inspect(
             "--out", "-o", metavar="FILE", help="With --against: a page (.html) or a figure (.png, .pdf, .svg)."
         ),
     ] = None,
+    policy: SimulatedPolicies = None,
+    seeds: Seeds = 5,
     force: ForceFile = False,
     clean: Clean = Cleaning.pwa,
     procs: Procs = Processors.requested,
@@ -65,7 +70,7 @@ def inspect(
 ) -> None:
     """Show what is in a log: jobs, time span, offered load, sizes, accuracy of estimates, missing and bad fields.
 
-    Or what is in the description of a cluster; or, with --against, how alike two logs are.
+    Or what is in the description of a cluster; or, with --against, how alike two logs are, or a model and a log.
 
     [b]schedlab inspect KTH-SP2-1996-2.1-cln.swf.gz[/b]
 
@@ -82,7 +87,7 @@ def inspect(
     machine = read_cluster(cluster) if cluster else None
     reading = reading_options(clean, procs, missing_limit, bad_rows, reader)
     if against is not None:
-        _show_fidelity(log, against, machine.cores if machine else None, reading, out, force, as_json)
+        _show_fidelity(log, against, machine, reading, out, force, as_json, policy, seeds)
         return
 
     from schedlab.workload.describe import describe
@@ -109,15 +114,21 @@ def _show_cluster(cluster: Cluster, as_json: bool) -> None:
 def _show_fidelity(
     log: str,
     against: str,
-    processors: int | None,
+    machine: Cluster | None,
     reading: dict[str, Any],
     out: Path | None,
     force: bool,
     as_json: bool,
+    policies: list[str] | None,
+    seeds: int,
 ) -> None:
     from schedlab.analysis.fidelity import compare_workloads
-    from schedlab.cli.fidelity import print_fidelity
+    from schedlab.cli.fidelity import print_fidelity, print_headline, simulated
     from schedlab.cli.output import check_new_file, print_json, say
+    from schedlab.experiment.outcomes import machine_of, span_of
+    from schedlab.generate.base import Model, generate
+    from schedlab.generate.store import is_model_file, read_model
+    from schedlab.model.workload import Workload
     from schedlab.workload.read import read_workload
 
     if out is not None:
@@ -125,8 +136,16 @@ def _show_fidelity(
             hint = f"let the name end in .html, or in one of {', '.join(FIGURES)}"
             raise InputError("is neither a page nor a figure", where=str(out), hint=hint)
         check_new_file(out, force)
-    same, source = (read_workload(path, **reading, in_memory=False) for path in (log, against))
-    found = compare_workloads(same, source, processors=processors)
+    source = read_workload(against, **reading, requests="full", in_memory=False)
+    same: Workload | Model
+    if is_model_file(log):
+        same = read_model(log)
+        sample = generate(same, span=span_of(source), name=f"{same.kind} model {Path(log).name}")
+    else:
+        same = sample = read_workload(log, **reading, requests="full", in_memory=False)
+    machine = machine or machine_of(source)
+    outcomes = simulated(same, source, machine, policies, seeds)
+    found = compare_workloads(sample, source, processors=machine.cores, outcomes=outcomes)
     if out is not None and out.suffix == ".html":
         from schedlab.report.fidelity import write_fidelity
 
@@ -138,6 +157,7 @@ def _show_fidelity(
     if as_json:
         print_json(found.to_dict())
         return
+    print_headline(found)
     print_fidelity(found)
     if out is not None:
         say(f"in {out}")

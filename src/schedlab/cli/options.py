@@ -9,6 +9,7 @@ import typer
 
 READING = "How the log is read"
 WATCHING = "Looking on"
+SIMULATING = "Do schedules behave alike?"
 
 Log = Annotated[
     str,
@@ -123,6 +124,28 @@ StatusEvery = Annotated[
         metavar="TIME",
         help="Print a line about the state of things that often; [b]kill -USR1[/b] asks for one at any time.",
         rich_help_panel=WATCHING,
+    ),
+]
+SimulatedPolicies = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--policy",
+        "-p",
+        metavar="POLICY",
+        help="Under which policies both are simulated, to see whether schedules behave alike; may be repeated. "
+        "[dim]\\[default: easy][/dim]",
+        show_default=False,
+        rich_help_panel=SIMULATING,
+    ),
+]
+Seeds = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        metavar="N",
+        help="How many workloads of a model are simulated, each as long as the log; more, up to 20, while they do not "
+        "tell. 0: nothing is simulated.",
+        rich_help_panel=SIMULATING,
     ),
 ]
 ForceFile = Annotated[bool, typer.Option("--force", "-f", metavar="", help="Replace the file if there is one.")]

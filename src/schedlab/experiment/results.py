@@ -14,6 +14,7 @@ from schedlab.analysis.compare_groups import compare_groups
 from schedlab.analysis.study import PARAMETER, StudyRun, merge_repetitions, study_table
 from schedlab.analysis.verdict import verdict
 from schedlab.engine.store import read_run
+from schedlab.experiment.coverage import coverage
 from schedlab.experiment.execute import result_file, run_folder
 from schedlab.experiment.ledger import Ledger, Status
 from schedlab.experiment.study import Point
@@ -110,6 +111,11 @@ class Results:
             for context in self.contexts()
             for row in context.comparisons(metrics or self.metrics).iter_rows(named=True)
         ]
+
+    def coverage(self) -> list[str]:
+        """What the intervals cover and what they do not, where jobs come from models; nothing for logs."""
+        models = dict.fromkeys(run.point["model"] for run in self.planned if "model" in run.point)
+        return coverage(models, self.study.get("repetitions", 1))
 
     def contexts(self) -> list[Context]:
         """What can be compared with each other, in the order of the plan; nothing if no run is finished."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from schedlab.model.workload import Workload
 VERSION = 1  # of model files
 
 KINDS = {
+    "weeks": "schedlab.generate.weeks.model:Weeks",
     "empirical": "schedlab.generate.empirical.model:Empirical",
     "lublin": "schedlab.generate.lublin.model:Lublin",
     "cyclic": "schedlab.generate.cyclic.model:Cyclic",
@@ -35,11 +37,13 @@ def model_class(kind: str, where: str = "") -> Any:
     return getattr(import_module(module), name)
 
 
-def fit(source: Workload | str | os.PathLike[str], kind: str = "empirical", **options: Any) -> Any:
+def fit(source: Workload | str | os.PathLike[str], kind: str = "weeks", **options: Any) -> Any:
     """A model of this kind, fitted to a workload or to the log of this name. `options` are those of its `fit`.
 
-    The empirical model takes `joint` (True: what belongs together stays together; False: each variable on its own),
-    `draws` ("uniform" in a bin, or its "mid"), and `processors` where the log does not tell.
+    The model of weeks takes `block` (seconds, in whole days or weeks) and `replacement` (True: each block is drawn from
+    all of them; False: all weeks come before any comes again), and `processors` where the log does not tell. The
+    empirical model takes `joint` (True: what belongs together stays together; False: each variable on its own),
+    `draws` ("uniform" in a bin, or its "mid"), and `processors`.
     """
     from schedlab.workload.read import read_workload
 
@@ -49,7 +53,9 @@ def fit(source: Workload | str | os.PathLike[str], kind: str = "empirical", **op
         raise InputError(f"there is no model '{kind}' that can be fitted to a log", where="fit", hint=hint)
     found = model_class(kind)
     _refuse_unknown(found.fit, options, f"model {kind}")
-    return found.fit(source if isinstance(source, Workload) else read_workload(source, in_memory=False), **options)
+    if not isinstance(source, Workload):
+        source = read_workload(source, requests="full", in_memory=False)
+    return found.fit(source, **options)
 
 
 def write_model(path: str | os.PathLike[str], model: Model) -> None:
@@ -74,15 +80,24 @@ def read_model(source: str | os.PathLike[str]) -> Model:
     return _from_file(Path(text))
 
 
+def is_model_file(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as `write_model` begins one."""
+    from schedlab.files.bytestream import first_text
+
+    return (
+        Path(path).is_file() and re.match(r'\s*\{\s*"schedlab":\s*\d+,\s*"model"', first_text(Path(path))) is not None
+    )
+
+
 def _is_registered(name: str) -> bool:
     return any(entry.name == name for entry in registered("model"))
 
 
 def _from_words(name: str, text: str) -> Model:
     found, where = model_class(name), f"model {text}"
-    if name == "empirical":
+    if name in ("weeks", "empirical"):
         hint = "schedlab fit LOG --out model.json makes one"
-        raise InputError("an empirical model is fitted to a log and read from its file", where=where, hint=hint)
+        raise InputError(f"a model '{name}' is fitted to a log and read from its file", where=where, hint=hint)
     reference = parse_reference(text, where)
     if reference.positional:
         hint = f"name them: {', '.join(_parameters(found))}"
@@ -110,7 +125,7 @@ def _from_file(path: Path) -> Model:
         hint = "a model is written by: schedlab fit LOG --out model.json"
         raise InputError(f"is not a model file: {error}", where=str(path), hint=hint) from None
     if not isinstance(data, dict) or "schedlab" not in data or "model" not in data:
-        hint = 'it begins with {"schedlab": 1, "model": "empirical", …}'
+        hint = 'it begins with {"schedlab": 1, "model": "weeks", …}'
         raise InputError("is not a model file: the keys schedlab and model are missing", where=str(path), hint=hint)
     version, kind = data.pop("schedlab"), data.pop("model")
     if version != VERSION:

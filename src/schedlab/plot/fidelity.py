@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from schedlab.analysis.fidelity import CURVE, Fidelity, Variable
 from schedlab.analysis.fidelity_words import NAMES
+from schedlab.analysis.outcome import SLOWDOWN, UTILISATION, WAIT, OutcomeComparison
 from schedlab.plot.style import COLOURS, GREY
 
 if TYPE_CHECKING:
@@ -33,19 +35,49 @@ def plot_fidelity(found: Fidelity, path: str | Path | None = None) -> Figure:
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1)
-    figure = Figure(figsize=(10, 13), layout=layout, facecolor="white")
-    grid = figure.add_gridspec(5, 3)
+    first = 1 if found.outcomes else 0  # whether schedules behave alike is on top
+    tall = 0.3 + 0.2 * len(found.outcomes)
+    figure = Figure(figsize=(10, 13 + 2.5 * first * tall), layout=layout, facecolor="white")
+    grid = figure.add_gridspec(5 + first, 3, height_ratios=[tall] * first + [1.0] * 5)
+    if found.outcomes:
+        _plot_outcomes([figure.add_subplot(grid[0, place]) for place in range(3)], found.outcomes)
     for place, variable in enumerate(found.variables.values()):
-        _plot_cumulative(figure.add_subplot(grid[place // 3, place % 3]), variable)
+        _plot_cumulative(figure.add_subplot(grid[first + place // 3, place % 3]), variable)
     for place, name in enumerate(HISTOGRAMS):
-        _plot_histogram(figure.add_subplot(grid[2, place]), found.variables[name])
+        _plot_histogram(figure.add_subplot(grid[first + 2, place]), found.variables[name])
     for place, name in enumerate(found.autocorrelations):
-        _plot_memory(figure.add_subplot(grid[3, place]), found, name)
-    _plot_week(figure.add_subplot(grid[4, :]), found)
+        _plot_memory(figure.add_subplot(grid[first + 3, place]), found, name)
+    _plot_week(figure.add_subplot(grid[first + 4, :]), found)
     _legend(figure, found)
     if path is not None:
         figure.savefig(path, dpi=130)
     return figure
+
+
+def _plot_outcomes(panels: Sequence[Axes], outcomes: Sequence[OutcomeComparison]) -> None:
+    """A row for each policy, a dot for each seed; the reference is the line, what counts as alike the band."""
+    shares = [np.array([run.utilisation - one.reference.utilisation for run in one.runs]) for one in outcomes]
+    shown: tuple[tuple[str, Sequence[Any], float, float], ...] = (
+        ("Mean wait / reference", [one.wait_ratios for one in outcomes], 1.0, WAIT),
+        ("Bounded slowdown / reference", [one.slowdown_ratios for one in outcomes], 1.0, SLOWDOWN),
+        ("Utilisation − reference (points)", [100 * share for share in shares], 0.0, 100 * UTILISATION),
+    )
+    names = [f"{one.policy} (?)" if one.answer == "unknown" else one.policy for one in outcomes]
+    for axes, (title, rows, line, most) in zip(panels, shown, strict=True):
+        axes.axvspan(line - most, line + most, color=BROAD["color"], alpha=0.35, linewidth=0)
+        axes.axvline(line, color=BROAD["color"], linewidth=2.5)
+        for row, values in enumerate(rows):
+            known = values[np.isfinite(values)]
+            axes.plot(known, np.full(len(known), row), "o", color=NARROW["color"], ms=5, alpha=0.6, mew=0)
+        ends = np.concatenate([values[np.isfinite(values)] for values in rows] or [np.array([line])])
+        low, high = min(line - 2 * most, ends.min(initial=line)), max(line + 2 * most, ends.max(initial=line))
+        axes.set_xlim(low - 0.05 * (high - low), high + 0.05 * (high - low))
+        axes.set_yticks(range(len(names)), names if axes is panels[0] else [""] * len(names))
+        axes.set_ylim(len(names) - 0.5, -0.5)
+        axes.set_title(title, **_TITLE)
+        _plain(axes)
+        axes.grid(visible=False)
+    panels[0].set_xlabel("band: counts as alike" + ("; (?): cannot be told" if "(?)" in "".join(names) else ""))
 
 
 def _plot_cumulative(axes: Axes, variable: Variable) -> None:

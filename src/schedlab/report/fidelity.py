@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 
 from schedlab.analysis.fidelity import Fidelity
+from schedlab.analysis.fidelity_words import headline
 from schedlab.model.version import VERSION
 from schedlab.report.page import embedded, page, write_page
 
@@ -21,7 +22,9 @@ def fidelity_page(found: Fidelity) -> str:
     from schedlab.plot.fidelity import plot_fidelity
 
     title = f"{found.workload.name} against {found.reference.name}"
+    said = "\n".join(f"<p><strong>{escape(text)}</strong></p>" for text in headline(found))
     body = (
+        f"{said}\n"
         f'<p class="about">How alike {found.workload.jobs:,} jobs are to {found.reference.jobs:,} of the reference. '
         f"schedlab {VERSION}.</p>\n"
         f"<h2>In words</h2>\n{_verdicts(found)}\n<h2>In pictures</h2>\n{embedded(plot_fidelity(found), name=title)}\n"
@@ -35,6 +38,7 @@ def _verdicts(found: Fidelity) -> str:
         f'<tr><td class="{one.level}">{one.level}</td>'
         f'<td class="text">{escape(one.about)}</td><td class="text">{escape(one.text)}</td></tr>'
         for one in found.verdicts()
+        if one.about != "schedules"
     )
     return f"<table><tbody>\n{rows}\n</tbody></table>"
 

@@ -47,11 +47,18 @@ def verdicts(found: Findings) -> str:
             '<p class="about">The study names no baseline, so nothing is compared. A line such as '
             "<code>baseline = { policy = &quot;fcfs&quot; }</code> in its file would do that.</p>"
         )
+    parts.append(_coverage(found))
     settings = [_setting(found, context, rows) for context, rows in told]
     parts += settings[:MOST_SETTINGS]
     if len(settings) > MOST_SETTINGS:
         parts.append(_folded(f"{len(settings) - MOST_SETTINGS} more settings", "\n".join(settings[MOST_SETTINGS:])))
     return "\n".join(part for part in parts if part)
+
+
+def _coverage(found: Findings) -> str:
+    """What the intervals do and do not say, where jobs come from a model."""
+    said = " ".join(found.results.coverage())
+    return f'<p class="about">{escape(said)}</p>' if said else ""
 
 
 def _design(found: Findings) -> str:

@@ -1,0 +1,55 @@
+"""What the confidence intervals of a study on models cover, and what they do not, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from schedlab.generate.empirical.model import Empirical
+from schedlab.generate.store import read_model
+from schedlab.generate.weeks.model import WEEK, Weeks
+from schedlab.model.errors import SchedlabError
+
+_NOT = (
+    "They do not cover whether another year, another machine or another site would be like it. Users do not react: "
+    "they submit at the generated times, however long they wait under a policy."
+)
+
+
+def coverage(models: Iterable[Any], repetitions: int) -> list[str]:
+    """What the intervals over repetitions of these models cover; nothing where there are none."""
+    found = [_covered(str(model)) for model in models] if repetitions > 1 else []
+    return [*found, _NOT] if found else []
+
+
+def _covered(text: str) -> str:
+    name = Path(text).name if Path(text).suffix else text
+    drawn = f"The intervals cover the drawing of jobs from the model {name}"
+    try:
+        model = read_model(text)
+    except SchedlabError:  # moved away since: the study has its results all the same
+        return f"{drawn}, and nothing else."
+    if isinstance(model, Weeks):
+        return f"{drawn} of one log, {model.source.get('name', 'unknown')}: {_weeks(model)}"
+    if isinstance(model, Empirical):
+        return (
+            f"{drawn} of one log, {model.source.get('name', 'unknown')}: evenly from its distributions, so that "
+            "repetitions differ less than years do. Such jobs may wait much longer or shorter than those of the log: "
+            "the first line of schedlab fit says whether they do."
+        )
+    return f"{drawn}: its assumptions are not in them."
+
+
+def _weeks(model: Weeks) -> str:
+    steps = f"{model.steps} {'weeks' if model.step == WEEK else 'days'}"
+    if model.replacement:
+        return (
+            f"which of its {steps} come, and in which order, drawn with replacement: some come more than once, others "
+            "not at all."
+        )
+    return (
+        f"in which order its {steps} come, and which of them if a repetition is shorter than the log. Repetitions as "
+        "long as the log all have the same ones, in another order: they differ less than years do "
+        "(schedlab fit --with-replacement makes a model whose repetitions differ more)."
+    )
