@@ -160,7 +160,8 @@ def start_if_due(sim: Simulation, job: Job, queue: list[Job]) -> None:
 def has_place_in_plan(sim: Simulation, job: Job, nodes: dict[int, int]) -> bool:
     """Whether these nodes have room for it until its estimated end beside the running jobs and the reservations."""
     end = sim.now + job.estimate
-    found = rooms_during(sim.nodes, sim.held_now() + list(sim.reservations.claims.values()), sim.now, end)
+    held = moments(sim.held_now() + list(sim.reservations.claims.values()), sim.now, end)
+    found = rooms_during(sim.nodes, held)
     bare = replace(job.request, per_node_min=0)
     return all(
         capacity(sim.nodes[number], found[number], bare, sim.is_exclusive(job), sim.default_partition) >= chunks

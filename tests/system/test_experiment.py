@@ -260,20 +260,3 @@ def test_a_full_disk_stops_with_a_word(study: Path) -> None:
         assert "4 done" in done.stdout
     finally:
         subprocess.run(["umount", str(small)], check=True)
-
-
-@pytest.mark.traces
-def test_the_case_study_of_accasim(tmp_path: Path, traces: Path) -> None:
-    """Four dispatchers with two allocators on HPC2N's log: the example, and its report."""
-    example = Path(__file__).parents[2] / "examples" / "accasim_study.toml"
-    (tmp_path / "HPC2N-2002-2.2-cln.swf.gz").symlink_to(traces / "HPC2N-2002-2.2-cln.swf.gz")
-    (tmp_path / "study.toml").write_text(example.read_text())
-    done = schedlab("experiment", "run", "study.toml", cwd=tmp_path)
-    assert "8 runs planned, 8 done" in done.stdout, done.stderr
-    assert schedlab("experiment", "report", "study", "--out", "report.html", cwd=tmp_path).returncode == 0
-    page = (tmp_path / "report.html").read_text()
-    assert "easy:order=fcfs,place=best-fit" in page
-    assert "in this one run" in page
-    waits = {result["point"]["policy"]: result["summary"]["wait"]["mean"] for result in results(tmp_path / "study")}
-    assert waits["none:order=sjf,place=first-fit"] < waits["easy:order=fcfs,place=first-fit"]
-    assert waits["easy:order=fcfs,place=first-fit"] < waits["none:order=fcfs,place=first-fit"]

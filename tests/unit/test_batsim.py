@@ -206,7 +206,7 @@ def test_fields_of_profiles(tmp_path):
         "field 'np' of the profile": 1,
         "field 'scheduler' of the profile": 2,
     }
-    batch, workload = read(path)
+    batch, workload = read(path, ReadOptions(requests="cores"))
     assert [workload.requests[place].chunk["cores"] for place in batch.request] == [1, 2, 1, 2]
     assert all("memory" not in request.chunk for request in workload.requests)
     assert workload.report.unkept["memory of the profile"] == 3

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import schedlab as sl
-from schedlab.execution.power_cap import PowerCap
 
 TWO = sl.Cluster.uniform(2, cores=4)
 ONE_JOB: dict[str, Any] = {"submit": [5], "runtime": [50], "count": [4]}
@@ -48,16 +47,18 @@ def test_a_mistake_of_the_policy_is_not_an_observers() -> None:
 def test_a_refusal_names_the_observer() -> None:
     seen: list[str] = []
 
-    class Asking(PowerCap):
+    class Asking(sl.Policy):
         def decide(self, view: Any, events: Any) -> None:
             seen.append(view.refusal)
-            super().decide(view, events)
+            for job in view.queue:
+                view.start(job)
             seen.append(view.refusal)
 
+    observer = hooked("allows", lambda self, view, job, nodes: job.id != 2 or view.now >= 50, name="quiet-hours")
     jobs = sl.Workload.of(submit=[0, 5], runtime=[50, 50], count=[4, 4])
-    sl.simulate(jobs, TWO, Asking(watts=75, idle=10, per_core=10))
+    sl.simulate(jobs, TWO, Asking(), observers=[observer])
     assert seen[:3] == ["", "", ""]
-    assert seen[3] == "observer power-cap refused the start of job 2 at 5 s"
+    assert seen[3] == "observer quiet-hours refused the start of job 2 at 5 s"
 
 
 @pytest.mark.parametrize("policy", ["easy", "easy-strict", "easy:reservations=2", "conservative", "skip"])

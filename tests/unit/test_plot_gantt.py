@@ -92,6 +92,7 @@ def test_stretches_instead_of_the_job_and_nodes_that_were_down() -> None:
                 "count": np.array([2, 2]),
                 "request": np.zeros(2, np.int32),
                 "work": np.array([30.0, 30.0]),
+                "expected_end": np.array([80.0, 80.0]),
                 "rate": np.ones(2),
                 "allocated": np.array([1, 2], np.int32),
                 "node": np.array([0, 1], np.int32),

@@ -155,7 +155,8 @@ def test_the_judge_looks_at_every_resource(tmp_path: Path, table: str) -> None:
 
 
 def rejected(request: Request, count: int = 1, cluster: sl.Cluster = TWO, policy: str = "easy") -> tuple[Any, str]:
-    run = sl.simulate(sl.Workload.of(submit=[0], runtime=[1], count=[count], requests=[request]), cluster, policy)
+    jobs = sl.Workload.of(submit=[0], runtime=[1], count=[count], requests=[request])
+    run = sl.simulate(jobs, cluster, policy, requests="full")
     (entry,) = run.summary["rejections"]
     assert entry["reason"] == run.jobs["reason"][0] and entry["jobs"] == 1
     assert entry["first"] == f"job 1 {why_rejected(run, 1)}"

@@ -117,7 +117,7 @@ def test_memory_is_whole_kilobytes(tmp_path):
 
 def test_what_the_log_says_and_nobody_keeps(tmp_path):
     text = row(job=1, cpu=90, used_memory=5, memory=64, allocated=8)
-    lost = write_workload(tmp_path / "out.swf", read_workload(log(tmp_path / "in.swf", text)))
+    lost = write_workload(tmp_path / "out.swf", read_workload(log(tmp_path / "in.swf", text), requests="cores"))
     assert lost == [
         "average CPU time (field 6) of 1 job: not kept",
         "used memory (field 7) of 1 job: not kept",

@@ -14,9 +14,10 @@ from schedlab.engine.budget import Budget, one_budget
 from schedlab.engine.calendar import Window, calendar_of, name_of
 from schedlab.engine.decider import Event
 from schedlab.model.cluster import Cluster
-from schedlab.model.plugins import HOOKS
+from schedlab.model.hooks import HOOKS
 
 Nodes = list[tuple[int, int]]  # (node, chunks)
+WHILE_IT_RUNS = ("submitted", "before", "after", "started", "stopped", "ended", "node_changed")  # hooks in the loop
 
 
 class Observer:
@@ -110,7 +111,7 @@ class Observers:
     @property
     def watching(self) -> bool:
         """Whether anybody has to be told what happens while it happens."""
-        return bool(self._gates) or any(self._hooks.values())
+        return bool(self._gates) or any(self._hooks[hook] for hook in WHILE_IT_RUNS)
 
     @property
     def gate(self) -> Callable[[View, Job, Nodes], bool] | None:

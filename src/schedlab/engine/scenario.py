@@ -126,7 +126,7 @@ def cluster_of_header(workload: Workload) -> Cluster:
     raise InputError(
         "the header does not say how large the machine was (no MaxProcs)",
         where=workload.name,
-        hint="say it: 120x2 for 120 nodes of 2 cores, pool:240 for 240 cores",
+        hint="say it: --cluster 120x2 (120 nodes of 2 cores), --cluster pool:240 (240 cores); in a study cluster = …",
     )
 
 

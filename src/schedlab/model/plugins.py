@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from schedlab.model.errors import InputError, SchedlabError
+from schedlab.model.hooks import HOOKS
 from schedlab.model.plugin_import import blame, import_file, import_module
 from schedlab.model.plugin_text import Reference, canonical, parse_reference, registered_name
 from schedlab.model.suggest import did_you_mean
@@ -38,11 +39,6 @@ class Kind:
     parameters: tuple[int, ...] = ()
 
 
-# The methods of schedlab.Observer.
-HOOKS = (
-    *("begin", "submitted", "before", "after", "started", "stopped", "ended", "node_changed", "allows"),
-    *("finish", "per_job", "calendar", "budget"),
-)
 _TABLE = (
     Kind("policy", "schedlab.policies", "a class with a method decide(view, events)", methods=("decide",)),
     Kind(

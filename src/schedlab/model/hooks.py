@@ -1,0 +1,6 @@
+"""The methods of an observer (`schedlab.Observer`), by which a class is known as one."""
+
+HOOKS = (
+    *("begin", "submitted", "before", "after", "started", "stopped", "ended", "node_changed", "allows"),
+    *("finish", "per_job", "calendar", "budget"),
+)
