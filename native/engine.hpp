@@ -131,6 +131,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void enqueue(Slot slot);
   void dequeue(Slot slot);
   // What few runs need, apart from the loop: observers, and machines with other resources than cores.
+  void settle_books(Slot slot);  // of the budget, up to now
+  void write_books(Slot slot, bool onto);
   [[gnu::noinline, gnu::cold]] void note_move(Slot slot, bool onto);
   [[gnu::noinline, gnu::cold]] void count_others(const Job &job, int sign, std::size_t first);
   void count_queued(const Job &job, int sign) {

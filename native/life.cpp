@@ -155,6 +155,20 @@ void Engine::dequeue(Slot slot) {
   --waiting_count_, waiting_cores_ -= job.cores;
 }
 
+// Few runs have these two: they are kept out of the code that all runs go through.
+[[gnu::noinline, gnu::cold]] void Engine::settle_books(Slot slot) {
+  books_->before(now_, cluster_.state().spending, jobs_[slot].shares);
+}
+
+[[gnu::noinline, gnu::cold]] void Engine::write_books(Slot slot, bool onto) {
+  const Job &job = jobs_[slot];
+  if (onto)
+    books_->begin(slot, job.shares, job.shape->cores);
+  else
+    books_->end(slot, job.sequence, job.shares, job.shape->cores);
+  books_->after(now_, cluster_.state().spending);
+}
+
 // A job takes its nodes (from the queue, or from being suspended), or gives them back.
 void Engine::note_move(Slot slot, bool onto) {
   const Job &job = jobs_[slot];
@@ -183,12 +197,11 @@ void Engine::count_others(const Job &job, int sign, std::size_t first) {
 // Takes job.shares and works there from now on, at rate 1.
 void Engine::occupy(Slot slot) {
   Job &job = jobs_[slot];
-  if (books_) books_->before(now_, cluster_.state().spending, job.shares);
+  if (books_) [[unlikely]]
+    settle_books(slot);
   job.allocated_cores = cluster_.take(*job.shape, job.shares);
-  if (books_) {
-    books_->begin(slot, job.shares, job.shape->cores);
-    books_->after(now_, cluster_.state().spending);
-  }
+  if (books_) [[unlikely]]
+    write_books(slot, true);
   if (note_moves_) note_move(slot, true);
   job.state = State::Running;
   job.since = now_, job.rate = 1;
@@ -243,12 +256,11 @@ void Engine::move_end(Slot slot) {
 
 void Engine::release(Slot slot) {
   Job &job = jobs_[slot];
-  if (books_) books_->before(now_, cluster_.state().spending, job.shares);
+  if (books_) [[unlikely]]
+    settle_books(slot);
   cluster_.give_back(*job.shape, job.shares);
-  if (books_) {
-    books_->end(slot, job.sequence, job.shares, job.shape->cores);
-    books_->after(now_, cluster_.state().spending);
-  }
+  if (books_) [[unlikely]]
+    write_books(slot, false);
   if (note_moves_) note_move(slot, false);
   if (job.listed) estimated_ends_.erase(entry(job, slot));
   job.released = true;
