@@ -359,3 +359,19 @@ for seed in range(3):
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_episode_is_set_up_like_any_other_simulation(tmp_path: Path) -> None:
+    """Observers, what counts of requests, and who kills at limits: as in `simulate`."""
+    memory = sl.Request({"cores": 1, "memory": 3})
+    jobs = sl.Workload.of(submit=[0, 0, 0], runtime=[20, 20, 20], limit=[10, 10, 10], requests=[memory])
+    cluster = sl.Cluster.uniform(2, 4, memory=4)
+    closed = "maintenance('n2', start=0, duration=100)"
+    for options in ({}, {"requests": "cores"}, {"overrun": "run"}, {"observers": [closed]}):
+        env = SchedulingEnv(jobs, cluster, window=4, episode=3, backfill=False, **options)
+        env.reset(options={"start": 0})
+        while not env.step(0)[2]:
+            pass
+        episode, same = env.finish(), sl.simulate(jobs, cluster, "none", **options)
+        assert episode.jobs["start"].to_list() == same.jobs["start"].to_list(), options
+        assert episode.jobs["end"].to_list() == same.jobs["end"].to_list(), options

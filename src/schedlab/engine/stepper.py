@@ -20,9 +20,9 @@ class Stepper:
     """`while stepper.advance(): stepper.view.start(…)`, then `stepper.finish()` gives the run.
 
     It takes what `simulate` takes, a `Scenario` too. With a policy, `stepper.decide()` leaves a pass to it: to look at
-    every decision, or to make some of them differently. Without one, `placement` says where jobs go that are started
-    without naming nodes, and `name` what the run is called. `finish` may be called at any time: jobs that are still
-    there stay as they are.
+    every decision, or to make some of them differently. Without one, `placement` (first-fit) says where jobs go that
+    are started without naming nodes, and `name` what the run is called. `finish` may be called at any time: jobs that
+    are still there stay as they are.
     """
 
     def __init__(
@@ -31,12 +31,12 @@ class Stepper:
         cluster: Cluster | str | os.PathLike[str] | None = None,
         policy: str | PolicySpec | Decider | None = None,
         *,
-        placement: str = "first-fit",
+        placement: str = "",
         name: str = "",
         **options: Any,
     ) -> None:
-        if policy is None and not isinstance(workload, Scenario):
-            policy, name = _Outside(placement), name or "stepper"
+        if policy is None and (placement or not isinstance(workload, Scenario)):
+            policy, name = _Outside(placement or "first-fit"), name or "stepper"
         self._simulation = Simulation(Scenario.of(workload, cluster, policy, name=name, **options))
         self.view: View = self._simulation.core.view
         self._decide: Callable[[View, list[Event]], None] = self._simulation.decider()

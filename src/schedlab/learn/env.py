@@ -34,6 +34,9 @@ class SchedulingEnv(gymnasium.Env[observation.Observation, Action]):
     fit, it becomes the head that EASY backfilling protects (`backfill=True`), or everybody waits (`False`).
     `action="priority"`: a score for each visible job; all are tried in that order, highest first.
 
+    `options` are the other fields of a `Scenario`: `estimate`, `overrun`, `passes`, `requests`, `observers` (texts or
+    classes: each episode makes its own).
+
     The rewards of an episode add up to minus the mean cost of its jobs. `reward` names a metric, or is a function of a
     job (a dictionary with the columns of `Run.jobs`) that returns its cost.
     """
@@ -52,15 +55,16 @@ class SchedulingEnv(gymnasium.Env[observation.Observation, Action]):
         reward: str | Cost = "bounded_slowdown",
         backfill: bool = True,
         placement: str = "first-fit",
-        estimate: str | object = "limit",
         render_mode: str | None = None,
+        **options: Any,
     ) -> None:
         _refuse_nonsense(window, episode, action, render_mode)
-        jobs, self.cluster = Scenario(workload, cluster).loaded().inputs
-        self._log = Log(jobs, self.cluster, placement)
+        scenario = Scenario(workload, cluster, **options).loaded()
+        jobs, self.cluster = scenario.inputs
+        self._log = Log(jobs, self.cluster, placement, scenario.requests)
         self._length = min(episode, len(self._log))
         self._window, self._kind, self._cost = window, action, find_cost(reward)
-        self._rules = Rules(self.cluster, window, backfill, placement, estimate)
+        self._rules = Rules(scenario, window, backfill, placement)
         self._episode: Episode | None = None
         self.render_mode = render_mode
         self.observation_space = spaces.Dict(

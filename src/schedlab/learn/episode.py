@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from schedlab._core import Jobs, NativePolicy, observe
+from schedlab.engine.scenario import Scenario
 from schedlab.engine.stepper import Stepper
 from schedlab.learn.observation import HORIZONS, LONGEST, blank
-from schedlab.model.cluster import Cluster
 from schedlab.model.request import SINGLE_CORE
 from schedlab.model.run import Run
 from schedlab.model.workload import Workload
@@ -23,11 +23,10 @@ ANYWHERE = ("first-fit", "best-fit", "spread")  # placements that find room for 
 class Rules:
     """What does not change from one episode to the next."""
 
-    cluster: Cluster
+    scenario: Scenario  # but for its jobs
     window: int
     backfill: bool
     placement: str
-    estimate: str | object
 
 
 class Episode:
@@ -42,10 +41,11 @@ class Episode:
         self._rules = rules
         self._counting = (
             all(request == SINGLE_CORE for request in jobs.requests)
-            and not rules.cluster.partitions
+            and not rules.scenario.inputs[1].partitions
+            and not rules.scenario.observers  # who may set nodes aside or close them
             and rules.placement in ANYWHERE
         )
-        stepper = Stepper(jobs, rules.cluster, placement=rules.placement, estimate=rules.estimate)
+        stepper = Stepper(replace(rules.scenario, workload=jobs, dependencies="ignore"), placement=rules.placement)
         self.view, self._advance = stepper.view, stepper.advance
         self._end = stepper.finish
         self._run: Run | None = None

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.engine.options import Detail
 from schedlab.engine.requests import CountedRequests
 from schedlab.engine.simulate import simulate
 from schedlab.model.cluster import Cluster
@@ -22,14 +23,14 @@ class Log:
     dependencies, shapes other than the first. So every job of a window starts, whoever decides.
     """
 
-    def __init__(self, workload: Workload, cluster: Cluster, placement: str) -> None:
-        counted = CountedRequests(cluster, "auto")
+    def __init__(self, workload: Workload, cluster: Cluster, placement: str, detail: Detail) -> None:
+        counted = CountedRequests(cluster, detail)
         parts = []
         for batch in workload.batches():
             counted.add(workload.requests[len(counted) :])
             parts.append(counted.batch(batch).columns())
         whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {}
-        kept = _runnable(workload, cluster, placement)
+        kept = _runnable(workload, cluster, placement, detail)
         if not len(kept):
             raise InputError("there is nothing to learn from: no job that the cluster can run", where=workload.name)
         self.name, self.requests = workload.name, counted.all
@@ -47,8 +48,8 @@ class Log:
         return Workload(f"{self.name}[{start}:{start + jobs}]", lambda: iter((batch,)), self.requests)
 
 
-def _runnable(workload: Workload, cluster: Cluster, placement: str) -> NDArray[np.intp]:
+def _runnable(workload: Workload, cluster: Cluster, placement: str, detail: Detail) -> NDArray[np.intp]:
     """The jobs that are not turned away at the door, found by letting them in."""
-    tables = simulate(workload, cluster, f"none:place={placement}").tables
+    tables = simulate(workload, cluster, f"none:place={placement}", requests=detail).tables
     turned_away = tables.column("state") == STATES.index("rejected")
     return np.sort(tables.column("sequence")[~turned_away]).astype(np.intp)
