@@ -34,7 +34,7 @@ def summarise(
     """
     state, reason = tables.column("state"), tables.column("reason")
     started = ~np.isnan(tables.column("start"))
-    chosen, kept = started, np.ones(len(state), bool)  # the jobs that the metrics are about
+    chosen, kept = started, None  # the jobs that the metrics are about
     if trim:
         kept = trim.keeps(tables)
         state, reason, chosen = state[kept], reason[kept], started & kept
@@ -53,19 +53,21 @@ def summarise(
         "makespan": span.last_end - span.begin,
         **_machine(tables, cores, span),
         "throughput_per_hour": _throughput(tables, started, span),
-        "backfilled_share": _backfilled(tables.column("backfilled")[chosen]),
+        "backfilled_share": _backfilled(tables.column("backfilled"), chosen),
         **_job_metrics(tables, chosen, tau),
     }
     return found if machine is None else found | _of_machine(tables, machine, span, kept)
 
 
-def _of_machine(tables: Tables, machine: Machine, span: _Span, kept: NDArray[np.bool_]) -> dict[str, Any]:
+def _of_machine(tables: Tables, machine: Machine, span: _Span, kept: NDArray[np.bool_] | None) -> dict[str, Any]:
     """What there is to say of resources and rejected jobs; nothing for most runs."""
     found: dict[str, Any] = {}
     if why := rejections(tables, machine):
         found["rejections"] = why
     if only_cores(machine.cluster):
         return found
+    if kept is None:
+        kept = np.ones(len(tables.column("state")), bool)
     found["resources"] = resource_summary(tables, machine, span.begin, span.end, kept)
     cores = resources_of(machine.cluster)[0]
     if len(cores.parts) > 1:  # thousandths of cores are cores too
@@ -165,10 +167,11 @@ def _longest(piece: dict[str, NDArray[Any]], span: _Span) -> int:
     return int(piece["queued"][first:last].max(initial=0))
 
 
-def _backfilled(codes: NDArray[Any]) -> float | None:
+def _backfilled(codes: NDArray[Any], chosen: NDArray[np.bool_]) -> float | None:
     """The share of jobs; None if nothing is said of any: the policy does not say."""
-    said = codes.astype(np.uint8) != UNSAID
-    return _ratio(int((codes == YES).sum()), len(codes)) if said.any() else None
+    if codes.dtype != bool and not np.any((codes != UNSAID) & chosen):
+        return None
+    return _ratio(int(np.count_nonzero((codes == YES) & chosen)), int(np.count_nonzero(chosen)))
 
 
 def _throughput(tables: Tables, started: NDArray[np.bool_], span: _Span) -> float | None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from schedlab._core import Job, View
 from schedlab.engine.budget import Budget, one_budget
@@ -17,6 +18,7 @@ from schedlab.model.cluster import Cluster
 from schedlab.model.hooks import HOOKS
 
 Nodes = list[tuple[int, int]]  # (node, chunks)
+PerJob: TypeAlias = "dict[int, float] | tuple[NDArray[np.int64], NDArray[np.float64]]"
 WHILE_IT_RUNS = ("submitted", "before", "after", "started", "stopped", "ended", "node_changed")  # hooks in the loop
 
 
@@ -60,8 +62,8 @@ class Observer:
         """At the end: metrics that join the summary."""
         return {}
 
-    def per_job(self) -> dict[str, dict[int, float]]:
-        """Values that join the table of jobs: column -> {sequence of the job: value}."""
+    def per_job(self) -> dict[str, PerJob]:
+        """Values that join the table of jobs: column -> {sequence of the job: value}, or (sequences, values)."""
         return {}
 
     def calendar(self, cluster: Cluster) -> list[Window]:
@@ -160,16 +162,16 @@ class Observers:
         return values
 
     def per_job(self) -> pa.Table | None:
-        columns: dict[str, dict[int, float]] = {}
+        given: dict[str, PerJob] = {}
         for per_job in self._hooks["per_job"]:
-            columns.update(per_job())
-        if not columns:
+            given.update(per_job())
+        if not given:
             return None
-        jobs = {name: np.fromiter(values, np.int64, len(values)) for name, values in columns.items()}
-        sequences = np.unique(np.concatenate(list(jobs.values())))
+        columns = {name: _as_columns(values) for name, values in given.items()}
+        sequences = np.flatnonzero(np.bincount(np.concatenate([jobs for jobs, _ in columns.values()])))
         arrays = {name: np.full(len(sequences), np.nan) for name in columns}
-        for name, values in columns.items():
-            arrays[name][np.searchsorted(sequences, jobs[name])] = np.fromiter(values.values(), float, len(values))
+        for name, (jobs, values) in columns.items():
+            arrays[name][np.searchsorted(sequences, jobs)] = values
         return pa.table({"sequence": pa.array(sequences)} | {n: pa.array(a) for n, a in arrays.items()})
 
     def calendar(self, cluster: Cluster, decider: object = None) -> list[Window]:
@@ -199,3 +201,9 @@ class Observers:
                 for hook in self._hooks["node_changed"]:
                     hook(view, node, now)
         self._states = states
+
+
+def _as_columns(values: PerJob) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    if isinstance(values, tuple):
+        return values
+    return np.fromiter(values, np.int64, len(values)), np.fromiter(values.values(), float, len(values))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from schedlab._core import View
 from schedlab.engine.budget import Budget, Rates
-from schedlab.engine.observer import Observer
+from schedlab.engine.observer import Observer, PerJob
 from schedlab.execution.groups import by_group
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
@@ -96,8 +96,8 @@ class Power(Observer):
             "peak_power_watts": books["peak"],
         }
 
-    def per_job(self) -> dict[str, dict[int, float]]:
-        return {"energy": dict(zip(self._sequences.tolist(), self._joules.tolist(), strict=True))}
+    def per_job(self) -> dict[str, PerJob]:
+        return {"energy": (self._sequences, self._joules)}
 
     @property
     def timeline(self) -> list[tuple[float, float]]:
