@@ -19,6 +19,8 @@ class _Asked:
 def listen() -> None:
     """From now on both end a command in the same way: nothing half-written, no process left, a word about what is."""
     signal.signal(signal.SIGTERM, _ask)
+    if hasattr(signal, "SIGUSR1"):  # asks for a status line (cli/status.py); by itself it would end a process
+        signal.signal(signal.SIGUSR1, _nothing)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is ignored, as in `nohup`
         signal.signal(signal.SIGINT, _ask)
 
@@ -49,3 +51,7 @@ def _ask(number: int, _frame: FrameType | None) -> None:
 
 def _request(number: int) -> KeyboardInterrupt:
     return TerminatedError() if number == signal.SIGTERM else KeyboardInterrupt()
+
+
+def _nothing(_number: int, _frame: FrameType | None) -> None:
+    """A handler, not SIG_IGN: that would be handed on to every program that is started."""
