@@ -85,12 +85,11 @@ bool Parser::needs(std::size_t field, const Record &record) const {
     case kCpuTime:
     case kUsedMemory:
     case kStatus:
+    case kMemory:  // whether it counts is known only with the machine
       return false;
     case kAllocated:
     case kRequested:
       return field == first || record.value[first] <= 0;
-    case kMemory:
-      return options_.memory;
     case kThink:
       return record.after >= 0;
     default:

@@ -13,6 +13,7 @@ import pytest
 
 import schedlab as sl
 from schedlab.analysis.compare import Metric, metric_called, summary_of
+from schedlab.analysis.machine import Machine
 from schedlab.analysis.parts import resources_by_part
 from schedlab.analysis.rejections import why_rejected
 from schedlab.analysis.series import machine_series, utilisation
@@ -442,3 +443,31 @@ def test_a_study_is_about_resources_too(folder: Path) -> None:
     assert results.table["resources.gpus.utilisation"].to_list() == pytest.approx([0.75, 0.75])
     printed("experiment", "report", "study", "--out", "report.html")
     assert "utilisation of gpus" in (folder / "report.html").read_text()
+
+
+def test_a_job_that_was_killed_is_no_rejection() -> None:
+    """It has a reason too: checkpoints made it reach its limit."""
+    jobs = sl.Workload.of(submit=[0, 0], runtime=[100, 10], limit=[100, 20], count=[1, 1])
+    failures = "failures(mtbf=1e9, checkpoint=50, cost=30)"
+    run = sl.simulate(jobs, sl.Cluster.uniform(2, 1), "easy", observers=[failures])
+    assert run.jobs["state"].to_list() == ["killed", "completed"] and run.summary["reasons"]
+    assert "rejections" not in run.summary and why_rejected(run, 1) == ""
+
+
+def test_a_job_over_the_cap_says_so() -> None:
+    jobs = sl.Workload.of(submit=[0], runtime=[10], count=[4])
+    run = sl.simulate(jobs, sl.Cluster.uniform(2, 2), "easy", observers=["power(idle=10, per_core=10, cap=45)"])
+    assert why_rejected(run, 1) == "would exceed the machine's budget (a cap of power) all alone"
+
+
+def test_whole_nodes_of_a_policy_in_python_are_recorded() -> None:
+    class Alone(sl.Policy):
+        exclusive = True
+
+        def decide(self, view: Any, events: Any) -> None:
+            for job in view.queue:
+                view.start(job)
+
+    run = sl.simulate(sl.Workload.of(submit=[0, 0], runtime=[10, 10]), sl.Cluster.uniform(2, 2), Alone())
+    assert run.config["placement"] == {"name": "first-fit", "exclusive": True}
+    assert Machine.of_run(run).exclusive

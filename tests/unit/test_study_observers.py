@@ -8,8 +8,10 @@ import pytest
 
 import schedlab as sl
 from schedlab.engine.scenario import load_observers, split_observers
+from schedlab.experiment.coordinator import run_study
 from schedlab.experiment.execute import scenario_of
 from schedlab.experiment.plan import plan
+from schedlab.experiment.results import Results
 from schedlab.experiment.study import parse_study
 from schedlab.slurm.study import ensemble_text
 
@@ -48,3 +50,22 @@ def test_an_ensemble_of_the_real_slurm_has_all_its_observers_in_every_run(tmp_pa
     planned = plan(parse_study(text, str(tmp_path / "study.toml")))
     assert len(planned) == 6  # three phases of the conf as it is, three of the changed one
     assert {run.point["observe"] for run in planned} == {f"{POWER} + sleep()"}
+
+
+def test_files_of_observers_are_found_beside_the_study(tmp_path: Path) -> None:
+    (tmp_path / "b.py").write_text("class A:\n    def after(self, view): ...\nclass B(A): ...\n")
+    head = f'[workload]\nlog = "{EXAMPLES}/demo.swf"\n[run]\ncluster = "64x4"\npolicy = ["easy", "fcfs"]\n'
+    both = f"{tmp_path}/b.py:A + {tmp_path}/b.py:B"
+    for written in ('"b.py:A + b.py:B"', '[["b.py:A", "b.py:B"]]'):
+        rule = '[[exclude]]\npolicy = "fcfs"\nobserve = "b.py:A + b.py:B"\n'
+        study = parse_study(f"{head}observe = {written}\n{rule}", str(tmp_path / "study.toml"))
+        assert [(run.point["policy"], run.point["observe"]) for run in plan(study)] == [("easy", both)]
+
+
+def test_what_did_not_count_is_said(tmp_path: Path) -> None:
+    log = tmp_path / "m.swf"
+    log.write_text("1 0 -1 10 1 -1 -1 1 10 2048 1 1 1 -1 -1 -1 -1 -1\n")
+    text = '[workload]\nlog = "m.swf"\n[run]\ncluster = "1x4"\npolicy = ["easy", "fcfs"]\n'
+    study = parse_study(text, str(tmp_path / "study.toml"))
+    run_study(study, tmp_path / "out")
+    assert Results(tmp_path / "out").not_counted() == ["not counted: memory (1x4 has none), which 1 jobs ask for"]

@@ -313,7 +313,6 @@ def test_odd_values_in_fields_that_no_job_needs_are_counted(field, text, name, c
         ({"allocated": "2.5", "requested": -1}, {}, "allocated processors"),
         ({"requested": "-4"}, {}, "requested processors"),
         ({"allocated": "-4"}, {"procs": "allocated"}, "allocated processors"),
-        ({"memory": "-8"}, {"memory": True}, "requested memory"),
         ({"think": "-7", "after": 1}, {}, "think time"),
     ],
 )

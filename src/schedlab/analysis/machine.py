@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from schedlab.model.cluster import Cluster
 from schedlab.model.request import Request
@@ -19,12 +20,16 @@ class Machine:
     contiguous: bool  # and neighbouring ones
 
     @classmethod
-    def of(cls, cluster: Cluster, requests: Sequence[Request], policy: str) -> Machine:
-        def says(setting: str) -> bool:
-            return re.search(rf"[:,]{setting}(,|$)", policy) is not None
+    def of(cls, cluster: Cluster, requests: Sequence[Request], config: Mapping[str, Any]) -> Machine:
+        """`config` is run.json; runs of older versions tell how jobs are placed in the text of the policy alone."""
 
-        return cls(cluster, requests, says("nodes=exclusive"), says("place=contiguous"))
+        def says(setting: str) -> bool:
+            return re.search(rf"[:,]{setting}(,|$)", config["policy"]) is not None
+
+        placed = config.get("placement", {})
+        exclusive = placed.get("exclusive", says("nodes=exclusive"))
+        return cls(cluster, requests, exclusive, placed.get("name") == "contiguous" or says("place=contiguous"))
 
     @classmethod
     def of_run(cls, run: Run) -> Machine:
-        return cls.of(run.cluster, run.requests, run.policy)
+        return cls.of(run.cluster, run.requests, run.config)

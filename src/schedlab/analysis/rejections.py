@@ -14,7 +14,9 @@ from schedlab.model.eligible import eligible_groups
 from schedlab.model.request import Request
 from schedlab.model.resources import THOUSANDTHS, amount, amount_of
 from schedlab.model.run import Run, Tables
-from schedlab.model.states import REASONS
+from schedlab.model.states import OVER_BUDGET, REASONS, STATES
+
+REJECTED = STATES.index("rejected")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +29,9 @@ class Shortage:
 
 def rejections(tables: Tables, machine: Machine) -> list[dict[str, Any]]:
     """For each reason and resource how many jobs were rejected, and the first of them in words."""
-    reasons = tables.column("reason")
     found: dict[tuple[str, str], dict[str, Any]] = {}
     known: dict[tuple[int, int, int], Shortage] = {}
-    rows = np.flatnonzero(reasons > 0)
+    rows = np.flatnonzero(tables.column("state") == REJECTED)
     if not len(rows):
         return []
     columns = (tables.column(name)[rows].tolist() for name in ("sequence", "job", "request", "count", "reason"))
@@ -49,9 +50,9 @@ def why_rejected(run: Run, job: int) -> str:
     """Why a job was rejected, in words; empty if it was not."""
     tables, machine = run.tables, Machine.of_run(run)
     at = np.flatnonzero(tables.column("job") == job)
-    if not len(at) or not (code := int(tables.column("reason")[at[0]])):
+    if not len(at) or tables.column("state")[at[0]] != REJECTED:
         return ""
-    request, count = (int(tables.column(name)[at[0]]) for name in ("request", "count"))
+    request, count, code = (int(tables.column(name)[at[0]]) for name in ("request", "count", "reason"))
     return shortage(machine, machine.requests[request], count, REASONS[code]).text
 
 
@@ -60,6 +61,8 @@ def shortage(machine: Machine, request: Request, count: int, reason: str) -> Sho
     cluster = machine.cluster
     if reason == "rejected by the policy":
         return Shortage("", "was rejected by the policy")
+    if reason == OVER_BUDGET:
+        return Shortage("", "would exceed the machine's budget (a cap of power) all alone")
     if reason == "unknown resource":
         names = [name for name, n in request.chunk.items() if n > 0 and name not in cluster.resource_names]
         asked = " and ".join(amount_of(name, request.chunk[name] * count) for name in names)
@@ -73,6 +76,7 @@ def shortage(machine: Machine, request: Request, count: int, reason: str) -> Sho
         within = f" of the partition {request.partition}"
     if reason == "no node has the features":
         return Shortage("", f"asks for the features {', '.join(sorted(request.features))}, no node{within} has them")
+    assert reason == "larger than the cluster", reason
     may, _ = eligible_groups(cluster, request)
     groups = [group for group, one in zip(cluster.groups, may, strict=True) if one]
     if request.features:

@@ -89,7 +89,7 @@ def print_summary(results: Results, seconds: float) -> None:
         say(f"- {sentence}")
     if len(found) > MOST_VERDICTS:
         say(f"and {len(found) - MOST_VERDICTS:,} more comparisons in the report", "dim")
-    for sentence in results.coverage():
+    for sentence in (*results.coverage(), *results.not_counted()[:MOST_VERDICTS]):
         say(sentence, "dim")
 
 

@@ -196,6 +196,7 @@ def run(
     if performance:
         _check_performance(out, checkpoint_every)
     parse_estimate(estimate)
+    load_observers(observe)
     common = Scenario(
         log,
         read_cluster(cluster) if cluster else None,
@@ -204,13 +205,15 @@ def run(
         passes=passes.value,
         dependencies=dependencies.value,
         requests="auto" if requests is None else requests.value,
-        observers=load_observers(observe),
+        observers=observe,
         validate=validate,
         force=force,
         performance=performance,
         reading=reading_options(clean, procs, missing_limit, bad_rows, reader),
     )
     every = None if checkpoint_every is None else parse_duration(checkpoint_every, where="--checkpoint-every")
+    if every is not None and out is None:
+        raise InputError("needs a folder for the results", where="--checkpoint-every", hint="add --out DIR")
     recipe = {"arguments": sys.argv[1:], "folder": str(Path.cwd())}
     planned = scenarios(common, policies, folders, checkpoint_every=every, recipe=recipe)
     with Monitor(watch, pace, status_every, quiet) as monitor:
@@ -280,7 +283,7 @@ def _print(read: Scenario, of_header: bool, results: Sequence[Result]) -> None:
     from schedlab.analysis.compare import Comparison, Row, observed
     from schedlab.cli.output import console, say
     from schedlab.cli.table import comparison_table, footnote
-    from schedlab.workload.notes import noted
+    from schedlab.workload.notes import not_counted, noted
     from schedlab.workload.swf.header import machine_size
 
     workload, cluster = read.inputs
@@ -292,9 +295,8 @@ def _print(read: Scenario, of_header: bool, results: Sequence[Result]) -> None:
         say(f"  left out: {number:,} {reason}", "dim")
     for note in noted(workload.report.filled, workload.report.kept):
         say(f"  noted: {note}", "dim")
-    for name, jobs in results[0].config["workload"].get("not_counted", {}).items():
-        why = "--requests cores" if read.requests == "cores" else f"{cluster.name} has none"
-        say(f"  not counted: {name} ({why}), which {jobs:,} jobs ask for", "dim")
+    for note in not_counted(results[0].config["workload"].get("not_counted", {}), cluster.name, read.requests):
+        say(f"  {note}", "dim")
     for note in cluster.notes:
         say(f"  noted of the cluster: {note}", "dim")
     rows = tuple(Row(result.policy, result.summary) for result in results)

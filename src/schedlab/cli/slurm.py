@@ -209,11 +209,12 @@ def replay(
         reading["bad_rows"] = None if bad_rows == BadRows.fail else str(bad_rows)
         _ensemble(conf, jobs, options, observe, phases, out, quiet, reading)
         return
+    load_observers(observe)  # mistakes are to be known before the log is read
     scenario = Scenario(
         jobs,
         decider.setup.cluster(),
         decider,
-        observers=load_observers(observe),
+        observers=observe,
         out=out,
         force=force,
         reading=reading_options("none", "requested", missing_limit, bad_rows, reader),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from schedlab.cluster.read import read_cluster
@@ -14,6 +14,7 @@ from schedlab.engine.options import Dependencies, Detail, Options, Overrun, Pass
 from schedlab.files.bytestream import Progress as Reading
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
+from schedlab.model.suggest import did_you_mean
 from schedlab.model.workload import Workload
 from schedlab.policy.spec import PolicySpec
 from schedlab.workload.read import read_workload
@@ -72,6 +73,10 @@ class Scenario:
         **options: Any,
     ) -> Scenario:
         """A scenario from what `simulate` takes: its fields, or a scenario and what is to be different."""
+        known = [each.name for each in fields(cls)]
+        for name in options.keys() - set(known):
+            hint = did_you_mean(name, known, f"a scenario has {', '.join(known)}")
+            raise InputError(f"there is no option '{name}'", hint=hint)
         given = {"cluster": cluster, "policy": policy}
         options |= {name: value for name, value in given.items() if value is not None}
         return replace(workload, **options) if isinstance(workload, Scenario) else cls(workload, **options)
@@ -90,7 +95,7 @@ class Scenario:
                 workload = read_workload(path := workload, **options)
                 cluster = cluster_of_header(workload)
                 if options.get("clean") == "strict":  # which leaves out what is larger than the machine
-                    workload = read_workload(path, **options, max_procs=cluster.cores)
+                    workload = read_workload(path, **{"max_procs": cluster.cores, **options})
         return replace(self, workload=workload, cluster=cluster or cluster_of_header(workload), reading={})
 
     @property
@@ -126,7 +131,7 @@ def cluster_of_header(workload: Workload) -> Cluster:
     raise InputError(
         "the header does not say how large the machine was (no MaxProcs)",
         where=workload.name,
-        hint="say it: --cluster 120x2 (120 nodes of 2 cores), --cluster pool:240 (240 cores); in a study cluster = …",
+        hint="say it: cluster 120x2 (120 nodes of 2 cores) or pool:240 (240 cores); on the command line with --cluster",
     )
 
 
@@ -141,27 +146,25 @@ def load_observers(texts: Iterable[str]) -> list[Plugin]:
 
 
 def split_observers(text: str) -> list[str]:
-    """`power(idle=60) + failures(mtbf=2e6)`: each of them."""
-    parts, depth, quote = [""], 0, ""
-    for character in text:
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "\"'":
-            quote = character
+    """`power(idle=60) + failures(mtbf=2e6)`: each of them. The plus sign has blanks on both sides, a path has none."""
+    parts: list[str] = []
+    depth, quote = 0, ""
+    for word in text.split(" + "):
+        if depth or quote:
+            parts[-1] += f" + {word}"  # within an argument
         else:
-            depth += (character in "([{") - (character in ")]}")
-        if character == "+" and not depth and not quote:
-            parts.append("")
-        else:
-            parts[-1] += character
+            parts.append(word)
+        for character in word:
+            if quote:
+                quote = "" if character == quote else quote
+            elif character in "\"'":
+                quote = character
+            else:
+                depth += (character in "([{") - (character in ")]}")
     return [part.strip() for part in parts if part.strip() not in ("", "none")]
 
 
 def _observers(given: Any) -> list[Any]:
     if isinstance(given, str):
         return [plugin.make() for plugin in load_observers([given])]
-    from schedlab.model.plugins import Plugin
-
-    if isinstance(given, Plugin):
-        return [given.make()]
     return [given() if isinstance(given, type) else given]

@@ -74,6 +74,7 @@ class Simulation:
         if (adapt := getattr(choice.decider, "adapt", None)) is not None:
             workload, cluster = adapt(workload, cluster)
         self._workload, self._cluster, self._options = workload, cluster, options
+        self._scenario = scenario
         self._checkpoint = checkpoint
         self._observers = Observers((*choice.observers, *scenario.make_observers()))
         self._saved = None if checkpoint is None else checkpoint.load(self._identity(choice))
@@ -155,11 +156,13 @@ class Simulation:
     def _identity(self, choice: Chosen) -> dict[str, Any]:
         """What determines the result: a checkpoint fits only the run that it is of."""
         return {
-            "policy": choice.name,
-            "options": asdict(self._options),
+            "policy": [choice.name, choice.spec.text],
+            "options": {**asdict(self._options), "requests": self._scenario.requests},
+            "repetition": self._scenario.repetition,
             "cluster": hashlib.sha256(json.dumps(self._cluster.to_dict(), sort_keys=True).encode()).hexdigest(),
             "workload": [self._workload.name, self._workload.content_hash, self._workload.report.kept],
             "observers": [type(observer).__qualname__ for observer in self._observers],
+            "named observers": [one for one in self._scenario.observers if isinstance(one, str)],
         }
 
     def run(self) -> Run:
@@ -238,7 +241,7 @@ class Simulation:
         self._writer.__exit__(None, None, None)
 
     def _finished(self, view: _core.View, seconds: float, **more: Any) -> Run:
-        observed = self._observers.finish(view)
+        observed, spec = self._observers.finish(view), self._choice.spec
         if (table := self._observers.per_job()) is not None:
             self._writer.write_observed(table)
         for name, content in (self._evidence() if self._evidence is not None else {}).items():
@@ -246,6 +249,7 @@ class Simulation:
         return self._writer.finish(
             {
                 "policy": self._choice.name,
+                "placement": {"name": spec.place.name, "exclusive": spec.exclusive},
                 "options": asdict(self._options),
                 "workload": _described(self._workload, self._feed.requests.left_out),
                 "requests": self._feed.requests.all,

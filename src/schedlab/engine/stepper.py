@@ -11,6 +11,7 @@ from schedlab.engine.decider import Decider, Event, Policy
 from schedlab.engine.scenario import Scenario
 from schedlab.engine.simulate import Simulation
 from schedlab.model.cluster import Cluster
+from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 from schedlab.model.workload import Workload
 from schedlab.policy.spec import PolicySpec
@@ -37,7 +38,11 @@ class Stepper:
     ) -> None:
         if policy is None and (placement or not isinstance(workload, Scenario)):
             policy, name = _Outside(placement or "first-fit"), name or "stepper"
-        self._simulation = Simulation(Scenario.of(workload, cluster, policy, name=name, **options))
+        scenario = Scenario.of(workload, cluster, policy, **({"name": name} if name else {}), **options)
+        if scenario.checkpoint is not None:
+            hint = "leave the checkpoint out, or call simulate"
+            raise InputError("a run that is made step by step cannot be taken up again", hint=hint)
+        self._simulation = Simulation(scenario)
         self.view: View = self._simulation.core.view
         self._decide: Callable[[View, list[Event]], None] = self._simulation.decider()
         self._simulation.begin()

@@ -259,19 +259,17 @@ def run_json(config: dict[str, Any], cluster: Cluster, tables: Tables) -> dict[s
     """The content of run.json, always in the same order, and with the summary."""
     given = dict(config)
     requests = [r if isinstance(r, Request) else Request.from_dict(r) for r in given.pop("requests")]
-    options, policy = given.pop("options"), given.pop("policy")
+    machine = Machine.of(cluster, requests, given)
+    options = given.pop("options")
     ordered = {
         "schedlab": VERSION,
         "format": FORMAT,
-        "policy": policy,
+        "policy": given.pop("policy"),
         "options": options,
         "cluster": cluster.to_dict(),
         "workload": given.pop("workload"),
         "requests": [request.to_dict() for request in requests],
-        "summary": summarise(
-            tables, cluster.cores, tau=options.get("tau", TAU), machine=Machine.of(cluster, requests, policy)
-        )
-        | _observed(given),
+        "summary": summarise(tables, cluster.cores, tau=options.get("tau", TAU), machine=machine) | _observed(given),
         "environment": {
             "python": platform.python_version(),
             "numpy": np.__version__,

@@ -38,6 +38,7 @@ def execute(run: PlannedRun, asked: dict[str, Any], folder: Path, inputs: Inputs
         "schedlab": VERSION,
         "workload": workload.name,
         "cluster": cluster.name,
+        "not_counted": simulated.workload.get("not_counted", {}),
         "summary": _plain(summary_of(simulated, trim=selection(asked))),
         "metrics": _measured(simulated, asked["metrics"]),
         "files": {} if place is None else file_hashes(place),

@@ -20,6 +20,7 @@ from schedlab.experiment.ledger import Ledger, Status
 from schedlab.experiment.study import Point
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
+from schedlab.workload.notes import not_counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -116,6 +117,17 @@ class Results:
         """What the intervals cover and what they do not, where jobs come from models; nothing for logs."""
         models = dict.fromkeys(run.point["model"] for run in self.planned if "model" in run.point)
         return coverage(models, self.study.get("repetitions", 1))
+
+    def not_counted(self) -> list[str]:
+        """What jobs ask for and did not count in some runs, because their machine has none or it was asked for."""
+        said = (
+            sentence
+            for result in self.results
+            for sentence in not_counted(
+                result.get("not_counted", {}), result["cluster"], str(result["point"].get("requests", "auto"))
+            )
+        )
+        return list(dict.fromkeys(said))
 
     def contexts(self) -> list[Context]:
         """What can be compared with each other, in the order of the plan; nothing if no run is finished."""

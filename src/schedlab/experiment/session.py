@@ -85,7 +85,7 @@ def scenarios(
 ) -> list[Scenario]:
     """The scenario of each policy. `recipe` tells `schedlab resume` how to go on."""
     if checkpoint_every is not None and None in folders:
-        raise InputError("needs a folder for the results", where="--checkpoint-every", hint="add --out DIR")
+        raise InputError("checkpoints need a folder for the results", hint="say where: --out DIR, or out=")
     return [
         replace(
             common,

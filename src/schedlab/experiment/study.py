@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from schedlab.engine.scenario import split_observers
 from schedlab.experiment.parameters import PARAMETERS, Value
 from schedlab.files.bytestream import text_of
 from schedlab.model.errors import InputError
@@ -154,9 +155,9 @@ class _Reading:
         return [low + n * step if whole else round(low + n * step, 12) for n in range(count)]
 
     def _checked(self, name: str, value: Any, path: tuple[str | int, ...]) -> Value:
-        if name == "observe" and isinstance(value, list) and all(isinstance(one, str) for one in value):
-            value = " + ".join(map(self._located, value)) or "none"  # all of them, in one run
-        elif name in ("log", "model", "cluster", "reader", "policy", "observe") and isinstance(value, str):
+        if name == "observe":
+            value = self._observers(value)
+        elif name in ("log", "model", "cluster", "reader", "policy") and isinstance(value, str):
             value = self._located(value)
         try:
             PARAMETERS[name].check(value)
@@ -165,6 +166,13 @@ class _Reading:
         if name == "log" and isinstance(value, str) and not Path(value).is_file():
             self.mistakes.add(path, f"log = {json.dumps(value)}: there is no such file", "check the path")
         return value if isinstance(value, str | int | float | bool) else ""
+
+    def _observers(self, value: Any) -> Any:
+        """Those of one run as one text: a list of them, or several with a plus sign between."""
+        given = value if isinstance(value, list) else [value]
+        if not all(isinstance(one, str) for one in given):
+            return value
+        return " + ".join(self._located(part) for one in given for part in split_observers(one)) or "none"
 
     def _located(self, text: str) -> str:
         """Files are named relative to the study file."""
@@ -208,7 +216,10 @@ class _Reading:
                 self.mistakes.add((*path, key), f"'{key}' is not varied here", did_you_mean(key, list(grid), ""))
                 continue
             values = value if isinstance(value, list) else [value]
-            rule[key] = tuple(self._located(one) if isinstance(one, str) else one for one in values)
+            rule[key] = tuple(
+                self._observers(one) if key == "observe" else self._located(one) if isinstance(one, str) else one
+                for one in values
+            )
             for one in set(rule[key]) - set(grid[key]):
                 self.mistakes.add((*path, key), f"{key} = {json.dumps(one)} does not occur, so nothing is excluded")
         return rule

@@ -168,7 +168,7 @@ def _batches(workload: Workload, filled: Workload, jobs: JobBatch, shift: float)
         )
     before = workload.report
     filled.report.records, filled.report.kept, filled.report.bad_rows = before.records, kept, before.bad_rows
-    filled.report.dropped = dict(before.dropped)
+    filled.report.dropped, filled.report.unkept = dict(before.dropped), dict(before.unkept)
     filled.report.filled = before.filled | {"fill jobs before the workload": len(jobs)}
 
 

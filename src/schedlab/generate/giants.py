@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.model.errors import InputError
-from schedlab.model.workload import JobBatch, ReadReport, Workload
+from schedlab.model.workload import JobBatch, Workload
 
 RARE_JOBS, RARE_WORK = 0.01, 0.1  # shares up to which they count as rare
 
@@ -77,6 +77,6 @@ def without_giants(workload: Workload, processors: int, longest: float) -> tuple
     )
     before = workload.report
     dropped = before.dropped | ({"giant jobs": found.number} if found.number else {})
-    report = ReadReport(before.records, before.kept - found.number, dropped, before.filled, before.bad_rows)
+    report = replace(before, kept=before.kept - found.number, dropped=dropped)
     name = f"{workload.name} without giants" if found.number else workload.name
     return replace(workload, name=name, source=source, report=report), found

@@ -10,6 +10,8 @@ STATES = ("completed", "killed", "cancelled", "rejected", "held", "waiting", "ru
 # It was killed although its run time fits its limit: checkpoints, rates or restarts made it slower.
 SLOWED = "slowed down until its limit"
 
+OVER_BUDGET = "over the machine's budget all alone"
+
 REASONS = (
     "",
     "larger than the cluster",
@@ -17,7 +19,7 @@ REASONS = (
     "unknown resource",
     "rejected by the policy",
     "no node has the features",
-    "over the machine's budget all alone",
+    OVER_BUDGET,
     SLOWED,
 )
 

@@ -56,9 +56,9 @@ def verdicts(found: Findings) -> str:
 
 
 def _coverage(found: Findings) -> str:
-    """What the intervals do and do not say, where jobs come from a model."""
-    said = " ".join(found.results.coverage())
-    return f'<p class="about">{escape(said)}</p>' if said else ""
+    """What the intervals do and do not say, where jobs come from a model; what of the requests did not count."""
+    said = (" ".join(found.results.coverage()), "; ".join(found.results.not_counted()))
+    return "\n".join(f'<p class="about">{escape(one)}</p>' for one in said if one)
 
 
 def _design(found: Findings) -> str:

@@ -13,6 +13,12 @@ def noted(filled: Mapping[str, int], jobs: int) -> list[str]:
     return [_perfect(count, jobs) if what == RUN_AS_LIMIT else f"{count:,} {what}" for what, count in filled.items()]
 
 
+def not_counted(left_out: Mapping[str, int], machine: str, requests: str = "auto") -> list[str]:
+    """One sentence for each thing that jobs ask for and that does not count in a run on this machine."""
+    why = "requests: cores" if requests == "cores" else f"{machine} has none"
+    return [f"not counted: {name} ({why}), which {jobs:,} jobs ask for" for name, jobs in left_out.items()]
+
+
 def _perfect(count: int, jobs: int) -> str:
     """Policies that plan with limits know the future of these jobs, which makes them look better than they are."""
     share = f"{100 * count / jobs:.3g} %" if jobs else "some"

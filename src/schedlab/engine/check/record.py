@@ -143,6 +143,13 @@ def read_record(run: Run | str | Path, offences: Offences) -> Record | None:
     return record
 
 
+def _exclusive(config: dict[str, Any]) -> bool:
+    """Whether every job has whole nodes; runs of older versions tell it in the text of the policy."""
+    if "placement" in config:
+        return bool(config["placement"]["exclusive"])
+    return re.search(r"[:,]nodes=exclusive\b", config["policy"]) is not None
+
+
 def _record(config: dict[str, Any], tables: Tables, offences: Offences) -> Record:
     jobs, timeline, stretches = tables["jobs"], tables["timeline"], tables.get("pieces")
     cluster = Cluster.from_dict(config["cluster"])
@@ -168,7 +175,7 @@ def _record(config: dict[str, Any], tables: Tables, offences: Offences) -> Recor
         cluster=cluster,
         requests=[Request.from_dict(request) for request in config["requests"]],
         options=config["options"],
-        exclusive=re.search(r"[:,]nodes=exclusive\b", config["policy"]) is not None,
+        exclusive=_exclusive(config),
         incomplete=bool(config.get("incomplete")),
         flexible=bool(config.get("workload", {}).get("flexible")),
         budget=config.get("budget"),

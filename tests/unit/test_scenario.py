@@ -1,0 +1,81 @@
+"""What a scenario takes and refuses; what a checkpoint and a stepper make of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import schedlab as sl
+from schedlab.engine.checkpoint import Checkpoint
+from schedlab.engine.scenario import split_observers
+from schedlab.engine.simulate import Simulation
+
+DEMO = Path(__file__).parents[2] / "examples" / "demo.swf"
+JOBS = {"submit": [0, 1], "runtime": [10, 10], "count": [1, 1]}
+
+
+def test_texts_and_objects_are_the_same() -> None:
+    texts = sl.simulate(str(DEMO), "64x4", "easy")
+    objects = sl.simulate(sl.Scenario(sl.read_workload(DEMO), sl.Cluster.uniform(64, 4)), policy="easy")
+    assert texts.jobs.equals(objects.jobs)
+    assert sl.simulate(DEMO).config["cluster"]["name"] == "pool:256"  # as large as its header says
+
+
+@pytest.mark.parametrize(
+    ("options", "message", "hint"),
+    [
+        ({"overun": "run"}, "there is no option 'overun'", "overrun"),
+        ({"requests": "all"}, "requests cannot be 'all'", "auto, cores, full"),
+        ({"overrun": "stop"}, "overrun cannot be 'stop'", "kill, run"),
+        ({"reading": {"clean": "none"}}, "jobs has been read already", "the path of the log"),
+    ],
+)
+def test_what_is_refused(options: dict[str, Any], message: str, hint: str) -> None:
+    with pytest.raises(sl.InputError) as error:
+        sl.simulate(sl.Workload.of(**JOBS), "2x1", "easy", **options)
+    assert message in str(error.value) and hint in str(error.value)
+
+
+def test_reading_options_go_to_the_reader(tmp_path: Path) -> None:
+    log = tmp_path / "log.swf"
+    rows = ["1 0 -1 10 2 -1 -1 2 -1 -1 1 1 1 -1 -1 -1 -1 -1", "2 5 -1 10 64 -1 -1 64 100 -1 1 1 1 -1 -1 -1 -1 -1"]
+    log.write_text("; MaxProcs: 8\n" + "\n".join(rows) + "\n3 6 -1 10 2 -1 -1 2 100 -1 1 1 1 -1 -1 -1 -1 -1\n")
+    assert sl.simulate(log, reading={"clean": "strict"}).jobs["job"].to_list() == [3]  # the second is too large
+    assert sl.simulate(log, reading={"clean": "strict", "max_procs": 100}).jobs["job"].to_list() == [2, 3]
+
+
+def test_a_plus_sign_in_a_path() -> None:
+    assert split_observers("/home/c++/mine.py:X + b.py:Y(a='1 + 2')") == ["/home/c++/mine.py:X", "b.py:Y(a='1 + 2')"]
+
+
+def test_a_checkpoint_belongs_to_one_scenario(tmp_path: Path) -> None:
+    first = sl.Scenario(DEMO, "64x4", "easy", observers=["power(idle=1)"]).loaded()
+
+    def taken_up(**changed: Any) -> None:
+        checkpoint = Checkpoint(tmp_path / "saved", every=1e9)
+        Simulation(sl.Scenario.of(first, checkpoint=checkpoint, **changed))
+
+    Checkpoint(tmp_path / "saved").begin(Simulation(first)._identity(first.choice()))
+    taken_up()
+    for changed in ({"requests": "cores"}, {"repetition": 1}, {"observers": ["power(idle=2)"]}):
+        with pytest.raises(sl.InputError, match="belongs to another run"):
+            taken_up(**changed)
+
+
+def test_a_stepper_keeps_the_name_and_takes_no_checkpoint(tmp_path: Path) -> None:
+    scenario = sl.Scenario(sl.Workload.of(**JOBS), sl.Cluster.uniform(2, 1), "easy", name="mine")
+    stepper = sl.Stepper(scenario)
+    while stepper.advance():
+        stepper.decide()
+    assert stepper.finish().policy == "mine"
+    with pytest.raises(sl.InputError, match="step by step cannot be taken up"):
+        sl.Stepper(scenario, checkpoint=Checkpoint(tmp_path / "saved"))
+
+
+def test_a_stepper_that_is_left_leaves_nothing(tmp_path: Path) -> None:
+    stepper = sl.Stepper(sl.Workload.of(**JOBS), "2x1", out=tmp_path / "run")
+    assert stepper.advance()
+    stepper.leave()
+    assert not list(tmp_path.iterdir())
