@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from schedlab.analysis.fragmentation import fragmentation
 from schedlab.analysis.machine import Machine
-from schedlab.analysis.resources import asked_by_requests, ratio
+from schedlab.analysis.resources import asked_by_requests, offered_load, ratio
 from schedlab.analysis.series import window
 from schedlab.analysis.stays import Floats, find_stays, group_of_node
 from schedlab.analysis.trim import Selection
@@ -46,6 +46,7 @@ def resources_by_part(run: Run, by: Part = "partition", *, trim: Selection | Non
     seconds = np.clip(stays.end, begin, end) - np.clip(stays.begin, begin, end)
     group = group_of_node(cluster)[stays.node]
     waits = _waits(run)
+    kept = trim.of(run).keeps(run.tables) if trim else np.ones(len(run.tables.column("submit")), bool)
     rows = []
     for resource in resources_of(cluster):
         asked = asked_by_requests(resource, machine.requests)
@@ -61,7 +62,7 @@ def resources_by_part(run: Run, by: Part = "partition", *, trim: Selection | Non
                     "part": name,
                     "resource": resource.name,
                     "total": total,
-                    "load": None if requests is None else _load(run, asked * requests, total, trim),
+                    "load": None if requests is None else offered_load(run.tables, asked * requests, total, kept),
                     "utilisation": ratio(float(used[inside].sum()), total * (end - begin)) if asked.any() else None,
                     **_queue(waits, None if requests is None else asked * requests, begin, end),
                     "fragmentation": ratio(fragments, free),
@@ -96,16 +97,6 @@ def _parts(machine: Machine, by: str) -> Sequence[tuple[str, NDArray[np.bool_], 
 def _partition_of(cluster: Cluster, asked: str | None) -> str | None:
     """The one that a request is for: the default if it names none."""
     return asked if asked is not None else next((p.name for p in cluster.partitions if p.default), None)
-
-
-def _load(run: Run, asked: Floats, total: float, trim: Selection | None) -> float | None:
-    tables = run.tables
-    submit = tables.column("submit")
-    kept = trim.of(run).keeps(tables) if trim else np.ones(len(submit), bool)
-    if not kept.any():
-        return None
-    work = asked[tables.column("request")] * tables.column("count") * tables.column("runtime")
-    return ratio(float(work[kept].sum()), total * float(np.ptp(submit[kept])))
 
 
 def _waits(run: Run) -> Mapping[str, NDArray[Any]]:

@@ -31,7 +31,7 @@ def resource_summary(
         found[resource.name] = {
             "total": _plain(total),
             **machine_over_time(tables, resource, total, begin, end),
-            "load": offered_load(tables, machine, resource, total, kept),
+            "load": offered_load(tables, asked_by_requests(resource, machine.requests), total, kept),
             "fragmentation": None,
         }
         if not asked_by_requests(resource, machine.requests).any():  # unused, or known to somebody else: to Slurm
@@ -71,15 +71,16 @@ def machine_over_time(
     }
 
 
-def offered_load(
-    tables: Tables, machine: Machine, resource: Resource, total: float, kept: NDArray[np.bool_]
-) -> float | None:
-    """What these jobs ask for, times how long they run / (what there is × the time from first to last submission)."""
+def offered_load(tables: Tables, asked: NDArray[Any], total: float, kept: NDArray[np.bool_]) -> float | None:
+    """What these jobs ask for, times how long they run / (what there is × the time from first to last submission).
+
+    `asked` is what a chunk of each request asks for.
+    """
     submit = tables.column("submit")[kept]
     if not len(submit):
         return None
-    asked = asked_by_requests(resource, machine.requests)[tables.column("request")[kept]]
-    work = float((asked * tables.column("count")[kept] * tables.column("runtime")[kept]).sum())
+    of_jobs = asked[tables.column("request")[kept]] * tables.column("count")[kept]
+    work = float((of_jobs * tables.column("runtime")[kept]).sum())
     return ratio(work, total * float(submit.max() - submit.min()))
 
 
