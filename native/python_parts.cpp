@@ -64,6 +64,9 @@ PythonEstimator::PythonEstimator(const nb::object &estimator)
       ended_(nb::getattr(estimator, "ended", nb::none())),
       name_(nb::cast<std::string>(estimator.type().attr("__qualname__"))) {}
 
+// Beyond it, times of day are no longer exact: an end in infinity would be as good as none.
+constexpr double kLongestEstimate = 1e12;
+
 Time PythonEstimator::estimate(const Job &job, Slot slot) {
   nb::gil_scoped_acquire held;
   view_->last_job = job.id;
@@ -71,14 +74,14 @@ Time PythonEstimator::estimate(const Job &job, Slot slot) {
   const double seconds = PyFloat_AsDouble(answer.ptr());  // of anything that is a number; a text is none
   const bool number = PyErr_Occurred() == nullptr;
   PyErr_Clear();
-  if (number && seconds >= 0) return seconds;
+  if (number && seconds >= 0 && (seconds <= kLongestEstimate || seconds == job.limit)) return seconds;
   const nb::object shown = nb::steal(PyObject_ASCII(answer.ptr()));
   const std::string value = shown.is_valid() ? nb::cast<std::string>(shown) : "what cannot be shown";
   PyErr_Clear();
   char when[32];
   std::snprintf(when, sizeof when, "%.15g", view_->now());
   throw DecisionError("estimator " + name_ + " says " + value.substr(0, 60) + " for job " + std::to_string(job.id) +
-                      " at " + when + " s; expected seconds, 0 or more");
+                      " at " + when + " s; expected seconds, from 0 to 1e12");
 }
 
 void PythonEstimator::ended(const Job &job, Slot slot, Time runtime) {

@@ -236,7 +236,7 @@ def test_what_is_stopped_is_resumed(results: Path, logs: Path) -> None:
     wait_until(lambda: (checkpoint.describe() or {"passes": -1})["passes"] > 0 or asked.is_over)
     asked.stop(signal.SIGTERM)
     assert asked.code == 143, asked.errors
-    assert asked.errors.endswith(f"; schedlab resume {out} takes it up again\n")
+    assert f"schedlab resume {out} takes it up at its last checkpoint; " in asked.errors
     assert sorted(path.name for path in results.iterdir()) == ["out.checkpoint", "whole"]
     subprocess.run([*COMMAND, "resume", str(out)], check=True, stdout=subprocess.DEVNULL)
     assert (out / "jobs.parquet").read_bytes() == (results / "whole" / "jobs.parquet").read_bytes()

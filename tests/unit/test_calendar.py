@@ -290,3 +290,16 @@ def test_maintenance_is_a_surprise_to_a_decider_that_cannot_be_told_of_it() -> N
     assert sl.check(run) == [] and "calendar" not in run.config
     with pytest.raises(sl.InputError, match="cannot keep nodes for a reservation"):
         sl.simulate(jobs, TWO, Elsewhere(), observers=[Reservation("n2", 50, 25)])
+
+
+def test_a_reservation_names_its_users() -> None:
+    """As an accounting dump has them: by name. The job of bob has to wait until the reservation is over."""
+    jobs = sl.Workload.of(submit=[0, 0], runtime=[10, 10], count=[2, 2], user=[0, 1], labels={"user": ["alice", "bob"]})
+    for users in ("'alice'", "['alice']", "[0]", "0"):
+        reserved = f"reservation('n1', start=0, duration=100, users={users})"
+        run = sl.simulate(jobs, sl.Cluster.uniform(1, 2), "easy", observers=[reserved])
+        assert run.jobs["start"].to_list() == [0.0, 100.0], users
+    for users, hint in (("'alcie'", "alice"), ("[1.5]", "its users are alice, bob")):
+        with pytest.raises(sl.InputError) as error:
+            sl.simulate(jobs, "1x2", "easy", observers=[f"reservation('n1', start=0, duration=1, users={users})"])
+        assert "who is not in the log" in str(error.value) and hint in str(error.value)

@@ -335,10 +335,10 @@ def test_estimators_that_say_nonsense(answer: object, shown: str) -> None:
         sl.simulate(jobs, sl.Cluster.of_cores(2), "easy", estimate=Says(answer))
     text = str(caught.value)
     assert text.startswith("estimator Says says ") and shown in text
-    assert text.endswith("for job 7 at 3 s; expected seconds, 0 or more")
+    assert text.endswith("for job 7 at 3 s; expected seconds, from 0 to 1e12")
 
 
-@pytest.mark.parametrize("answer", [0, 5, np.float32(5), np.int64(5), True, math.inf])
+@pytest.mark.parametrize("answer", [0, 5, np.float32(5), np.int64(5), True, 1e12])
 def test_estimators_that_say_a_number(answer: object) -> None:
     jobs = sl.Workload.of(submit=[3.0, 4.0], runtime=[5.0, 5.0])
     run = sl.simulate(jobs, sl.Cluster.of_cores(1), "easy", estimate=Says(answer))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from schedlab.model.errors import InputError
 from schedlab.policy.backfills import BACKFILLS, KEYS
 from schedlab.policy.catalogue import catalogue
-from schedlab.policy.estimates import Estimate, parse_estimate
+from schedlab.policy.estimates import LARGEST_FACTOR, Estimate, parse_estimate
 from schedlab.policy.evaluate import evaluate
 from schedlab.policy.orders import ORDERS, Order, parse_order
 from schedlab.policy.placements import PLACEMENTS, Placement, parse_placement
@@ -245,7 +245,7 @@ def test_estimates(text: str, estimate: Estimate, canonical: str) -> None:
     assert str(estimate) == canonical
 
 
-@given(st.floats(min_value=0, exclude_min=True, allow_infinity=False))
+@given(st.floats(min_value=0, exclude_min=True, max_value=LARGEST_FACTOR))
 def test_an_estimate_reads_back(factor: float) -> None:
     estimate = Estimate("limit", factor)
     assert parse_estimate(str(estimate)) == estimate

@@ -79,3 +79,32 @@ def test_a_stepper_that_is_left_leaves_nothing(tmp_path: Path) -> None:
     assert stepper.advance()
     stepper.leave()
     assert not list(tmp_path.iterdir())
+
+
+def test_a_stepper_without_a_policy_decides_nothing() -> None:
+    stepper = sl.Stepper(sl.Workload.of(**JOBS), "2x1")
+    assert stepper.advance()
+    with pytest.raises(sl.InputError, match="there is no policy to decide"):
+        stepper.decide()
+    stepper.leave()
+
+
+def test_an_end_in_infinity_is_no_estimate() -> None:
+    class Never:
+        def __init__(self, seconds: float) -> None:
+            self.seconds = seconds
+
+        def estimate(self, job: Any) -> float:
+            return self.seconds
+
+    for seconds in (float("inf"), 1e300, 1e13):
+        with pytest.raises(sl.DecisionError, match="expected seconds, from 0 to 1e12"):
+            sl.simulate(sl.Workload.of(**JOBS), "2x1", "easy", estimate=Never(seconds))
+    with pytest.raises(sl.InputError, match="up to 1e"):
+        sl.simulate(sl.Workload.of(**JOBS), "2x1", "easy", estimate="limit*1e15")
+
+
+def test_a_bad_argument_of_a_built_in_observer_blames_nobodys_code() -> None:
+    with pytest.raises(sl.InputError) as error:
+        sl.simulate(sl.Workload.of(**JOBS), "2x1", "easy", observers=["power(idle='x')"])
+    assert "cannot take these arguments" in str(error.value) and "line" not in str(error.value)

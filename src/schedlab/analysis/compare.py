@@ -116,8 +116,11 @@ class Comparison:
         return "workload" not in self.differences
 
     def best(self, metric: Metric) -> frozenset[int]:
-        """The rows that are best at this metric; none if the runs had other jobs to do."""
-        return best(self.values(metric), metric.better) if self.same_jobs else frozenset()
+        """The rows that are best at this metric; none if the runs had other jobs to do, and never one without any."""
+        if not self.same_jobs:
+            return frozenset()
+        values = (metric.of(row.summary) if row.summary["started"] else None for row in self.rows)
+        return best(list(values), metric.better)
 
 
 def compare(

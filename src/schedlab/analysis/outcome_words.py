@@ -52,7 +52,7 @@ def _numbers(found: OutcomeComparison) -> str:
 def _times(values: Numbers, mean: float) -> str:
     if not np.isfinite(values).all():
         return "infinitely many times"
-    spread = f" ({values.min():.2f} to {values.max():.2f})" if len(values) > 1 else ""
+    spread = f" (seeds from {values.min():.2f} to {values.max():.2f})" if len(values) > 1 else ""
     return f"{mean:.2f} times{spread}"
 
 

@@ -79,7 +79,7 @@ def _convert_jobs(source: str, out: Path, to: str | None, reading: dict[str, Any
     from schedlab.workload.read import read_workload
 
     target = format_to_write(out, to)
-    workload = read_workload(source, **reading, requests="full", in_memory=False)
+    workload = read_workload(source, **reading, in_memory=False)
     lost = write_workload(out, workload, to)
     say(f"{workload.name}: {workload.report.kept:,} jobs in {out} ({target.what})")
     for reason, number in workload.report.dropped.items():

@@ -111,19 +111,20 @@ def fit(
     """
     from schedlab.analysis.fidelity import compare_workloads
     from schedlab.cli.fidelity import print_fidelity, print_headline, simulated
-    from schedlab.cli.output import check_new_file, say
+    from schedlab.cli.output import check_new_file, say, warn
     from schedlab.cluster.read import read_cluster
     from schedlab.experiment.outcomes import machine_of, span_of
     from schedlab.generate.base import generate
     from schedlab.generate.giants import without_giants
     from schedlab.generate.store import fit as fit_model
     from schedlab.generate.store import write_model
+    from schedlab.model.errors import InputError
     from schedlab.model.units import parse_duration
     from schedlab.workload.read import read_workload
 
     check_new_file(out, force)
     reading = reading_options(clean, procs, missing_limit, bad_rows, reader)
-    workload = read_workload(log, **reading, requests="full", in_memory=False)
+    workload = read_workload(log, **reading, in_memory=False)
     machine = read_cluster(cluster) if cluster else machine_of(workload)
     facts = []
     if giants is not None:
@@ -134,7 +135,11 @@ def fit(
     fitted = fit_model(workload, model, **options)
     write_model(out, fitted)
     sample = generate(fitted, span=span_of(workload), name="generated sample")
-    outcomes = simulated(fitted, workload, machine, policy, seeds)
+    try:
+        outcomes = simulated(fitted, workload, machine, policy, seeds)
+    except InputError as error:
+        warn(f"the model is in {out}, but nothing is known of its schedules: {error.message} ({error.where})")
+        outcomes = []
     fidelity = compare_workloads(sample, workload, processors=machine.cores, outcomes=outcomes)
     print_headline(fidelity)
     say(f"{fitted.kind} model of {workload.name} in {out} ({out.stat().st_size / 1024:,.0f} KiB)")

@@ -124,26 +124,30 @@ def _show_fidelity(
 ) -> None:
     from schedlab.analysis.fidelity import compare_workloads
     from schedlab.cli.fidelity import print_fidelity, print_headline, simulated
-    from schedlab.cli.output import check_new_file, print_json, say
+    from schedlab.cli.output import check_new_file, print_json, say, warn
     from schedlab.experiment.outcomes import machine_of, span_of
     from schedlab.generate.base import Model, generate
     from schedlab.generate.store import is_model_file, read_model
     from schedlab.model.workload import Workload
     from schedlab.workload.read import read_workload
+    from schedlab.workload.swf.header import machine_size
 
     if out is not None:
         if out.suffix not in (".html", *FIGURES):
             hint = f"let the name end in .html, or in one of {', '.join(FIGURES)}"
             raise InputError("is neither a page nor a figure", where=str(out), hint=hint)
         check_new_file(out, force)
-    source = read_workload(against, **reading, requests="full", in_memory=False)
+    source = read_workload(against, **reading, in_memory=False)
     same: Workload | Model
     if is_model_file(log):
         same = read_model(log)
         sample = generate(same, span=span_of(source), name=f"{same.kind} model {Path(log).name}")
     else:
-        same = sample = read_workload(log, **reading, requests="full", in_memory=False)
-    machine = machine or machine_of(source)
+        same = sample = read_workload(log, **reading, in_memory=False)
+    if machine is None:
+        machine = machine_of(source)
+        if not machine_size(source.header):
+            warn(f"nobody says how large the machine is: {machine.name} holds the largest job; --cluster says it")
     outcomes = simulated(same, source, machine, policies, seeds)
     found = compare_workloads(sample, source, processors=machine.cores, outcomes=outcomes)
     if out is not None and out.suffix == ".html":

@@ -242,8 +242,11 @@ def _simulate(planned: Sequence[Scenario], go_on: bool, tau: float | None, monit
         results.extend(run_all(planned, go_on=go_on, tau=tau, run=monitor.simulate))  # those before a failure stay
     except KeyboardInterrupt:
         at = planned[len(results)]
-        later = f"; schedlab resume {at.out} takes it up again" if at.checkpoint is not None else ""
-        raise InterruptedError(f"nothing was written for {at.policy}; {_finished(results)}{later}") from None
+        if at.checkpoint is not None:
+            state = f"{at.policy} is not finished: schedlab resume {at.out} takes it up at its last checkpoint"
+        else:
+            state = f"nothing was written for {at.policy}"
+        raise InterruptedError(f"{state}; {_finished(results)}") from None
     except SchedlabError as error:
         at = planned[len(results)]
         if results:

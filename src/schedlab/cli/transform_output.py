@@ -52,7 +52,7 @@ def read(log: str, options: dict[str, Any]) -> Workload:
 
     with ReadingBar(Path(log).name) as bar:
         progress = bar if watched(quiet=False) else None
-        return read_workload(log, in_memory=False, requests="full", progress=progress, **options)
+        return read_workload(log, in_memory=False, progress=progress, **options)
 
 
 def print_flurries(flurries: Sequence[Flurry], workload: Workload) -> None:
@@ -76,6 +76,7 @@ def write(jobs: Workload, out: Path, split: str | None, before: Measured, *, for
     """Write the jobs into one file or several, and say what came of it."""
     from schedlab.cli.output import check_new_file, say, warn
     from schedlab.workload.formats import format_to_write, write_workload
+    from schedlab.workload.notes import noted
 
     format_to_write(out)  # a name that says nothing is refused before anything is done
     if split is None:
@@ -90,6 +91,8 @@ def write(jobs: Workload, out: Path, split: str | None, before: Measured, *, for
             say(f"before: {before}")
             for what, count in before.workload.report.dropped.items():
                 say(f"  left out: {count:,} {what}", "dim")
+            for note in noted(before.workload.report.filled, before.workload.report.kept):
+                say(f"  noted: {note}", "dim")
         if not after.jobs:
             warn(f"no job is left in {path}")
         say(f"{path}: {after}")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
+from schedlab.model.suggest import did_you_mean
 
 
 class Window(NamedTuple):
@@ -16,7 +17,7 @@ class Window(NamedTuple):
     nodes: Sequence[int]
     start: float
     until: float
-    users: Sequence[int] = ()
+    users: Sequence[int | str] = ()  # numbers as in the table of jobs, or names
     by: str = ""  # who has set them aside: the observer's name, if nothing else is said
     # The nodes are closed then, and what becomes of jobs that are still there (estimates err): "requeue", "kill", or
     # "drain", they may end. "": the nodes stay open, and such jobs may end.
@@ -28,10 +29,17 @@ def name_of(observer: object) -> str:
     return str(getattr(observer, "name", "") or type(observer).__qualname__)
 
 
-def calendar_of(observers: Iterable[Any], cluster: Cluster, decider: object = None) -> list[Window]:
-    """The windows of those observers that have some; none if whoever decides cannot be told of them."""
+def calendar_of(
+    observers: Iterable[Any], cluster: Cluster, decider: object = None, users: Sequence[str] = ()
+) -> list[Window]:
+    """The windows of those observers that have some; none if whoever decides cannot be told of them.
+
+    `users` are the names of users, in the order of their numbers, where the log has names.
+    """
     found = [
-        _checked(Window(*fields), observer, cluster) for observer in observers for fields in observer.calendar(cluster)
+        _checked(Window(*fields), observer, cluster, users)
+        for observer in observers
+        for fields in observer.calendar(cluster)
     ]
     if getattr(decider, "knows_calendar", True):
         return found
@@ -59,7 +67,7 @@ def recorded(calendar: Sequence[Window], cluster: Cluster) -> dict[str, Any]:
     return {"calendar": windows} if windows else {}
 
 
-def _checked(window: Window, observer: object, cluster: Cluster) -> Window:
+def _checked(window: Window, observer: object, cluster: Cluster, users: Sequence[str]) -> Window:
     nodes, by = sorted({int(node) for node in window.nodes}), window.by or name_of(observer)
     count = sum(group.count for group in cluster.groups)
     start, until = float(window.start), float(window.until)
@@ -68,4 +76,16 @@ def _checked(window: Window, observer: object, cluster: Cluster) -> Window:
         raise InputError(f"the calendar of {by} has a node number that is not there: {nodes}", hint=hint)
     if not -inf < start < inf or not start <= until:
         raise InputError(f"the calendar of {by} has a time from {start} until {until}", hint="give seconds")
-    return Window(nodes, start, until, [int(user) for user in window.users], by, window.victims)
+    allowed = [_number(user, users, by) for user in window.users]
+    return Window(nodes, start, until, allowed, by, window.victims)
+
+
+def _number(user: object, users: Sequence[str], by: str) -> int:
+    """Of a user who is named, or whose number is given."""
+    if isinstance(user, int) and not isinstance(user, bool):
+        return user
+    if isinstance(user, str) and user in users:
+        return list(users).index(user)
+    known = did_you_mean(str(user), users, f"its users are {', '.join(users[:3])}, …") if users else ""
+    hint = known or "this log has no names: give the numbers of users"
+    raise InputError(f"the calendar of {by} names a user {user!r} who is not in the log", hint=hint)

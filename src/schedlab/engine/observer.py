@@ -174,8 +174,8 @@ class Observers:
             arrays[name][np.searchsorted(sequences, jobs)] = values
         return pa.table({"sequence": pa.array(sequences)} | {n: pa.array(a) for n, a in arrays.items()})
 
-    def calendar(self, cluster: Cluster, decider: object = None) -> list[Window]:
-        return calendar_of([each for each in self._all if defines(each, "calendar")], cluster, decider)
+    def calendar(self, cluster: Cluster, decider: object = None, users: Sequence[str] = ()) -> list[Window]:
+        return calendar_of([each for each in self._all if defines(each, "calendar")], cluster, decider, users)
 
     def budget(self, cluster: Cluster) -> Budget | None:
         wanted = [observer.budget(cluster) for observer in self._all if defines(observer, "budget")]

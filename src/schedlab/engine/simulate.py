@@ -84,7 +84,7 @@ class Simulation:
         self._choice = choice
         follow = options.dependencies == "follow"
         keep = scenario.out is None and not workload.flexible
-        self._calendar = calendar = self._observers.calendar(cluster, choice.decider)
+        self._calendar = calendar = self._observers.calendar(cluster, choice.decider, workload.labels.get("user", ()))
         self._budget = self._observers.budget(cluster)
         self.core = new_simulation(
             cluster,

@@ -42,7 +42,7 @@ class Stepper:
         if scenario.checkpoint is not None:
             hint = "leave the checkpoint out, or call simulate"
             raise InputError("a run that is made step by step cannot be taken up again", hint=hint)
-        self._simulation = Simulation(scenario)
+        self._policy, self._simulation = scenario.policy, Simulation(scenario)
         self.view: View = self._simulation.core.view
         self._decide: Callable[[View, list[Event]], None] = self._simulation.decider()
         self._simulation.begin()
@@ -58,6 +58,8 @@ class Stepper:
 
     def decide(self) -> None:
         """Leave this pass to the policy."""
+        if isinstance(self._policy, _Outside):
+            raise InputError("there is no policy to decide", hint="start jobs yourself: view.start(job); or name one")
         self._decide(self.view, self.events)
 
     def finish(self) -> Run:

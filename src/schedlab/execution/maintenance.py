@@ -22,7 +22,7 @@ VICTIMS = "maintenance_victims"
 
 
 class Reservation(Observer):
-    """`nodes` (n[001-008]) from `start` for `duration` for the jobs of some `users` (numbers as in the log).
+    """`nodes` (n[001-008]) from `start` for `duration` for the jobs of some `users` (names or numbers, as in the log).
 
     Times are seconds from the beginning of the log, or texts such as 3d. A job of somebody else that has outrun its
     estimate when the time begins may end there.
@@ -31,11 +31,13 @@ class Reservation(Observer):
     name = "reservation"
     _victims = ""
 
-    def __init__(self, nodes: str, start: float | str, duration: float | str, users: Sequence[int] = ()) -> None:
+    def __init__(
+        self, nodes: str, start: float | str, duration: float | str, users: Sequence[int | str] | int | str = ()
+    ) -> None:
         self._names = [name for name, _ in expand(nodes)]
         self._from = parse_duration(start)
         self._until = self._from + parse_duration(duration)
-        self._users = list(users)
+        self._users = [users] if isinstance(users, int | str) else list(users)
 
     def calendar(self, cluster: Cluster) -> list[Window]:
         numbers = {name: number for number, name in enumerate(cluster.node_names())}

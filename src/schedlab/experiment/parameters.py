@@ -84,12 +84,10 @@ def _cluster(value: Any) -> None:
 
 
 def _observers(value: Any) -> None:
-    from schedlab.engine.scenario import split_observers
-    from schedlab.model.plugin_text import parse_reference
+    from schedlab.engine.scenario import load_observers
 
     _text(value)
-    for part in split_observers(value.replace("{seed}", "0")):
-        parse_reference(part, f"observer '{part}'")
+    load_observers([value.replace("{seed}", "0")])
 
 
 def _estimate(value: Any) -> None:

@@ -89,6 +89,9 @@ class Plugin:
         except SchedlabError:
             raise
         except Exception as error:
+            if self.source == BUILT_IN:  # then it is the argument, not the code
+                hint = f"it is {self.target.__name__}({_accepted(inspect.signature(self.target))})"
+                raise InputError(f"cannot take these arguments: {error}", where=self.text, hint=hint) from error
             raise blame(error, _file_of(self.target)) from error
 
     def __str__(self) -> str:

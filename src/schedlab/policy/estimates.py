@@ -62,6 +62,7 @@ _TABLE = (
 ESTIMATES = {estimate.name: estimate for estimate in _TABLE}
 
 _LEARNED = {registered_name(estimate.name): estimate.code for estimate in _TABLE if estimate.code}
+LARGEST_FACTOR = 1e6
 _FACTOR = re.compile(r"limit\s*[*×]\s*([0-9.]+(?:[eE][+-]?[0-9]+)?)")
 
 
@@ -84,8 +85,9 @@ def parse_estimate(text: str) -> Estimate:
         factor = float(match.group(1)) if match else math.nan
     except ValueError:  # 1.2.3
         factor = math.nan
-    if not 0 < factor < math.inf:
-        raise InputError("the factor is not a number above 0", where=where, hint="write for example limit*0.5")
+    if not 0 < factor <= LARGEST_FACTOR:
+        hint = "write for example limit*0.5"
+        raise InputError(f"the factor is not a number above 0, up to {LARGEST_FACTOR:.0e}", where=where, hint=hint)
     return Estimate("limit", factor)
 
 
