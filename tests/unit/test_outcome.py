@@ -112,7 +112,8 @@ def test_answers() -> None:
 def test_words_follow_the_numbers() -> None:
     assert sentence(comparison(scaled(0.98), scaled(1.0), scaled(1.02))) == (
         "Schedules behave alike under easy: jobs wait 1.00 times (seeds from 0.98 to 1.02) as long as those of LOG, "
-        "bounded slowdown 1.00 times (seeds from 1.00 to 1.00) as large, utilisation 70.0 % against 70.0 % (over 3 seeds)."
+        "bounded slowdown 1.00 times (seeds from 1.00 to 1.00) as large, utilisation 70.0 % against 70.0 % "
+        "(over 3 seeds)."
     )
     assert sentence(comparison(scaled(2.5))).startswith(
         "Schedules do NOT behave alike under easy: jobs wait 2.50 times"
