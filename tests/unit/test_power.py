@@ -151,6 +151,21 @@ def test_two_models_of_power_have_to_agree() -> None:
         sl.simulate(jobs, TWO, "power-cap(watts=50, per_core=10)", observers=[Power(per_core=9)])
 
 
+def test_energy_of_jobs_that_still_run_when_the_run_ends_early() -> None:
+    """At 40 s job 1 (2 cores) runs on node 1, with job 2 (1 core) since 20; job 3 has ended there at 10."""
+    jobs = sl.Workload.of(submit=[0, 20, 0, 40], runtime=[100, 100, 10, 1], count=[2, 1, 1, 1])
+    stepper = sl.Stepper(jobs, TWO, "fcfs", observers=[Power(idle=50, active=90, per_core=10)])
+    while stepper.advance() and stepper.view.now < 40:
+        stepper.decide()
+    run = stepper.finish()
+    assert run.jobs.sort("job")["state"].to_list() == ["running", "running", "completed", "waiting"]
+    first = 10 * (60 + 20) + 10 * (90 + 20) + 20 * (60 + 20)
+    second, third = 20 * (30 + 10), 10 * (30 + 10)
+    assert run.jobs.sort("job")["energy"].to_list() == pytest.approx([first, second, third, None])
+    assert joules(run, "unused_energy_kwh") == 40 * 50
+    assert joules(run, "energy_kwh") == first + second + third + 40 * 50
+
+
 def test_sleeping_nodes_leave_more_of_the_cap() -> None:
     """100 W idle, 1 W off, 10 W a core, at most 230 W: 3 cores with both nodes up, all 4 of node 1 with one asleep."""
     jobs = sl.Workload.of(submit=[0, 100, 101], runtime=[10, 100, 10], count=[1, 3, 1])
