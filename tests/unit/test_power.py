@@ -151,6 +151,21 @@ def test_two_models_of_power_have_to_agree() -> None:
         sl.simulate(jobs, TWO, "power-cap(watts=50, per_core=10)", observers=[Power(per_core=9)])
 
 
+def test_a_cap_below_the_idle_machine_is_refused() -> None:
+    """Whether nodes may sleep or not: jobs are asked of a machine with all nodes up."""
+    jobs = sl.Workload.of(submit=[0], runtime=[10], count=[4])
+    for observers in ([], [Sleep(after=60)]):
+        for cap in (200, 240):
+            with pytest.raises(
+                sl.InputError, match=f"cap is {cap} W, the idle machine alone draws 240 W\n.*higher cap"
+            ):
+                sl.simulate(jobs, TWO, "easy", observers=[*observers, Power(idle=120, per_core=10, cap=cap)])
+    run = sl.simulate(jobs, TWO, "easy", observers=[Power(idle=120, cap=240)])  # jobs draw nothing
+    assert run.summary["states"]["completed"] == 1
+    with pytest.raises(sl.InputError, match="cap is 200 W"):
+        sl.simulate(jobs, TWO, "power-cap(watts=200, idle=120)")
+
+
 def test_energy_of_jobs_that_still_run_when_the_run_ends_early() -> None:
     """At 40 s job 1 (2 cores) runs on node 1, with job 2 (1 core) since 20; job 3 has ended there at 10."""
     jobs = sl.Workload.of(submit=[0, 20, 0, 40], runtime=[100, 100, 10, 1], count=[2, 1, 1, 1])
