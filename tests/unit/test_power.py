@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import schedlab as sl
 from schedlab.execution.power import Power
 from schedlab.execution.power_cap import PowerCap
 from schedlab.execution.sleep import Sleep
+from schedlab.slurm.decider import RealSlurm
 
 TWO = sl.Cluster.uniform(2, cores=4)
 
@@ -147,8 +149,23 @@ def test_two_models_of_power_have_to_agree() -> None:
     jobs = sl.Workload.of(submit=[0], runtime=[10], count=[4])
     run = sl.simulate(jobs, TWO, "power-cap(watts=50, per_core=10)", observers=[Power(per_core=10)])
     assert run.summary["observed"]["peak_power_watts"] == 40
-    with pytest.raises(sl.InputError, match="power is given twice"):
+    with pytest.raises(
+        sl.InputError, match="power is given twice, with different numbers, by the observers power and power"
+    ):
         sl.simulate(jobs, TWO, "power-cap(watts=50, per_core=10)", observers=[Power(per_core=9)])
+
+
+def test_a_machine_has_one_budget() -> None:
+    class Licences(sl.Observer):
+        name = "seats"
+
+        def budget(self, cluster: sl.Cluster) -> Any:
+            return replace(Power(per_core=1).budget(cluster), name="licences")
+
+    jobs = sl.Workload.of(submit=[0], runtime=[10], count=[4])
+    words = r"a machine has one budget: power and licences cannot both be kept\n.*observers power and seats"
+    with pytest.raises(sl.InputError, match=words):
+        sl.simulate(jobs, TWO, "easy", observers=[Power(per_core=1), Licences()])
 
 
 def test_a_cap_below_the_idle_machine_is_refused() -> None:
@@ -164,6 +181,22 @@ def test_a_cap_below_the_idle_machine_is_refused() -> None:
     assert run.summary["states"]["completed"] == 1
     with pytest.raises(sl.InputError, match="cap is 200 W"):
         sl.simulate(jobs, TWO, "power-cap(watts=200, idle=120)")
+
+
+def test_a_decider_that_cannot_keep_a_cap_is_not_given_one() -> None:
+    class Elsewhere(sl.Policy):
+        knows_budget = False
+
+        def decide(self, view: Any, events: Any) -> None:
+            for job in view.queue:
+                view.start(job)
+
+    jobs = sl.Workload.of(submit=[0], runtime=[10], count=[4])
+    with pytest.raises(sl.InputError, match=r"this policy cannot keep a cap of power\n.*leave the cap out"):
+        sl.simulate(jobs, TWO, Elsewhere(), observers=[Power(per_core=10, cap=50)])
+    run = sl.simulate(jobs, TWO, Elsewhere(), observers=[Power(per_core=10)])
+    assert run.summary["observed"]["peak_power_watts"] == 40
+    assert not RealSlurm.knows_budget
 
 
 def test_energy_of_jobs_that_still_run_when_the_run_ends_early() -> None:

@@ -28,11 +28,9 @@ def name_of(observer: object) -> str:
     return str(getattr(observer, "name", "") or type(observer).__qualname__)
 
 
-def calendar_of(observers: Iterable[Any], cluster: Cluster, decider: object = None) -> list[Window]:
-    """The windows of those observers that have some; none if whoever decides cannot be told of them."""
-    found = [
-        _checked(Window(*fields), observer, cluster) for observer in observers for fields in observer.calendar(cluster)
-    ]
+def calendar_of(asked: Iterable[tuple[str, Iterable[Any]]], cluster: Cluster, decider: object = None) -> list[Window]:
+    """The windows that observers, by their names, have; none if whoever decides cannot be told of them."""
+    found = [_checked(Window(*fields), observer, cluster) for observer, windows in asked for fields in windows]
     if getattr(decider, "knows_calendar", True):
         return found
     for window in found:
@@ -59,8 +57,8 @@ def recorded(calendar: Sequence[Window], cluster: Cluster) -> dict[str, Any]:
     return {"calendar": windows} if windows else {}
 
 
-def _checked(window: Window, observer: object, cluster: Cluster) -> Window:
-    nodes, by = sorted({int(node) for node in window.nodes}), window.by or name_of(observer)
+def _checked(window: Window, observer: str, cluster: Cluster) -> Window:
+    nodes, by = sorted({int(node) for node in window.nodes}), window.by or observer
     count = sum(group.count for group in cluster.groups)
     start, until = float(window.start), float(window.until)
     if nodes and not 0 <= nodes[0] <= nodes[-1] < count:
