@@ -199,6 +199,55 @@ def test_a_decider_that_cannot_keep_a_cap_is_not_given_one() -> None:
     assert not RealSlurm.knows_budget
 
 
+@pytest.mark.parametrize(("active", "nodes"), [(0, None), (0, [(1, 4)]), (5, None), (5, [(1, 4)])])
+def test_a_refusal_names_the_cap_and_only_the_last_start(active: float, nodes: Any) -> None:
+    """Job 2 would be over the cap; then an observer does not want job 3, there is no room for job 4, job 5 starts."""
+    seen = []
+
+    class Asking(sl.Policy):
+        def decide(self, view: Any, events: Any) -> None:
+            for job in view.queue:
+                view.start(job, nodes if job.id == 2 else None)
+                seen.append((job.id, view.now, view.refusal))
+
+    class Picky(sl.Observer):
+        name = "picky"
+
+        def allows(self, view: Any, job: Any, nodes: Any) -> bool:
+            return bool(job.id != 3)
+
+    requests = [sl.Request({"cores": 1}), sl.Request({"cores": 1}, per_node_max=1)]
+    jobs = sl.Workload.of(
+        submit=[0] * 5, runtime=[10] * 5, count=[4, 4, 1, 2, 1], request=[0, 0, 0, 1, 0], requests=requests
+    )
+    observers = [Power(idle=0, active=active, per_core=10, cap=65), Picky()]
+    stepper = sl.Stepper(jobs, TWO, Asking(), observers=observers)
+    assert stepper.advance()
+    stepper.decide()
+    assert seen == [
+        (1, 0.0, ""),
+        (2, 0.0, "the cap of power refused the start of job 2 at 0 s"),
+        (3, 0.0, "observer picky refused the start of job 3 at 0 s"),
+        (4, 0.0, ""),
+        (5, 0.0, ""),
+    ]
+
+
+def test_a_resumption_over_the_cap_is_refused_by_its_name() -> None:
+    stepper = sl.Stepper(
+        sl.Workload.of(submit=[0, 5], runtime=[10, 10], count=[4, 4]), TWO, observers=[Power(per_core=10, cap=50)]
+    )
+    view = stepper.view
+    assert stepper.advance()
+    first = view.queue[0]
+    assert view.start(first)
+    assert stepper.advance()
+    view.suspend(first)
+    assert view.start(view.queue[0])
+    assert not view.resume(first) and view.refusal == "the cap of power refused the start of job 1 at 5 s"
+    assert not view.resume(first, [(1, 4)]) and view.refusal == "the cap of power refused the start of job 1 at 5 s"
+
+
 def test_energy_of_jobs_that_still_run_when_the_run_ends_early() -> None:
     """At 40 s job 1 (2 cores) runs on node 1, with job 2 (1 core) since 20; job 3 has ended there at 10."""
     jobs = sl.Workload.of(submit=[0, 20, 0, 40], runtime=[100, 100, 10, 1], count=[2, 1, 1, 1])
