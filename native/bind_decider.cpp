@@ -242,7 +242,8 @@ void bind_view(nb::module_ &module) {
       .def_prop_ro("suspended", [](const ViewPtr &view) { return JobsView(view, live(view).suspended()); })
       .def_prop_ro("timeline", [](const ViewPtr &view) { return Timeline(view); })
       .def_prop_ro("free_cores", [](const ViewPtr &view) { return live(view).cluster().free_cores(); })
-      .def_rw("refusal", &View::refusal, "which observer did not allow the last start that one did not allow; or empty")
+      .def_rw("refusal", &View::refusal,
+              "who did not allow the last start that was tried: an observer, or the cap of a budget; or empty")
       .def_prop_ro(
           "data",
           [](nb::handle self) {

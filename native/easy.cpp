@@ -240,7 +240,8 @@ class Easy final : public QueuePolicy {
     if (!view.place(slot, shares)) return false;
     if (!in_time && !guard_.admits(view, job, shares)) return false;
     if (view.start_on(slot, shares, job.key, true)) return true;
-    guard_.reserve(view, queue_.front().slot);  // an observer does not allow it: nobody is there after all
+    // An observer does not allow it: nobody is there after all.
+    if (!in_time) guard_.reserve(view, queue_.front().slot);
     return false;
   }
 

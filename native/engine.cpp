@@ -305,6 +305,7 @@ void Engine::finish() {
     if (state == State::Waiting) dequeue(slot), count_queued(job, -1);
     if (state == State::Running && job.released && note_moves_) count_others(job, +1, 0);  // it still has what it had
     if (state == State::Running && job.pieced) write_piece(job, PieceEnd::Unfinished);
+    if (state == State::Running && !job.released && books_) settle_books(slot), write_books(slot, false);
     if (state >= State::Held && state < State::Gone) leave(slot, state);
   }
   if (now_ > -kNever) record();

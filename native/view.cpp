@@ -2,6 +2,7 @@
 #include "view.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "engine.hpp"
 #include "plan.hpp"
@@ -77,8 +78,22 @@ bool View::place_beside(const Plan &plan, Slot slot, Shares &shares) const {
 }
 
 bool View::affords(const Job &job, const Shares &shares) const {
-  return machine().affords(cluster().state(), *job.shape, shares);
+  if (machine().affords(cluster().state(), *job.shape, shares)) return true;
+  over_budget_ = true;
+  return false;
 }
+
+// The words are for deciders in Python and elsewhere; those in the core, which ask often, do without.
+void View::explain_refusal(const Job &job) {
+  if (!refusal.empty()) return;  // an observer has said it
+  const bool withheld = job.cores <= cluster().free_cores() && job.cores > cluster().usable_cores();
+  if (!over_budget_ && !withheld) return;
+  char text[128];
+  std::snprintf(text, sizeof text, " refused the start of job %lld at %.15g s", static_cast<long long>(job.id), now());
+  refusal = "the cap of " + machine().budget()->name + text;
+}
+
+void View::forget_refusal() { refusal.clear(), over_budget_ = false; }
 
 bool View::has_room(const Job &job, const Shares &shares) const {
   return affords(job, shares) && std::all_of(shares.begin(), shares.end(), [&](const Share &share) {
@@ -109,7 +124,10 @@ void View::check_nodes(const Job &job, Slot slot, const Shares &shares, const ch
 }
 
 bool View::begin(Slot slot, double priority, Backfilled backfilled) {
-  if (engine_->gate_ && !engine_->gate_->allows(*this, slot, engine_->jobs_[slot].shares)) return false;
+  if (engine_->gate_) {
+    forget_refusal();
+    if (!engine_->gate_->allows(*this, slot, engine_->jobs_[slot].shares)) return false;
+  }
   const Job &job = engine_->jobs_[slot];
   if (engine_->journal_) note(Act::Start, slot, priority, 0, job.way, backfilled.code, job.shares);
   engine_->begin(slot, priority, backfilled);
@@ -138,6 +156,7 @@ bool View::start_as(Slot slot, std::int32_t way, const Shares *shares, double pr
   if (job.state != State::Waiting) engine_->refuse("start", slot, "it is not waiting");
   if (way != job.way && (!job.flexible || way < 0 || static_cast<std::size_t>(way) >= job.flexible->ways.size()))
     engine_->refuse("start", slot, "it has no such shape");
+  forget_refusal();
   const Engine::WayMarks before = engine_->way_marks(job);
   const auto undo = [&] {
     engine_->waiting_cores_ += before.cores - job.cores;
@@ -148,7 +167,7 @@ bool View::start_as(Slot slot, std::int32_t way, const Shares *shares, double pr
   if (way != job.way) change_way(slot, way);
   try {
     const bool started = shares ? start_on(slot, *shares, priority, backfilled) : start(slot, priority, backfilled);
-    if (!started) undo();
+    if (!started) explain_refusal(job), undo();
     return started;
   } catch (...) {
     undo();
@@ -241,12 +260,11 @@ bool View::resume(Slot slot, const Shares *shares, double cost) {
   Job &job = engine_->jobs_[slot];
   if (job.state != State::Suspended) engine_->refuse("resume", slot, "it is not suspended");
   if (!(cost >= 0)) engine_->refuse("resume", slot, "a cost cannot be negative");
+  forget_refusal();
   Shares chosen;
-  if (shares) {
-    check_nodes(job, slot, *shares, "resume");
-    if (!affords(job, *shares)) return false;
-    chosen = *shares;
-  } else if (!place(slot, chosen)) {
+  if (shares) check_nodes(job, slot, *shares, "resume"), chosen = *shares;
+  if (shares ? !affords(job, chosen) : !place(slot, chosen)) {
+    explain_refusal(job);
     return false;
   }
   if (engine_->gate_ && !engine_->gate_->allows(*this, slot, chosen)) return false;

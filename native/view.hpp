@@ -88,7 +88,7 @@ class View {
   std::shared_ptr<void> keep_alive() const;  // for memory of the engine's that somebody looks at
   std::int64_t last_job = -1;                // id of the job that a decider dealt with last, for error messages
   std::vector<std::string> node_names;       // for error messages, too
-  std::string refusal;                       // which observer did not allow the last start that was not allowed
+  std::string refusal;                       // who did not allow the last start that was tried; empty if nobody minded
   std::string node_name(int node) const;
 
   Time now() const;
@@ -168,8 +168,11 @@ class View {
   void check_nodes(const Job &job, Slot slot, const Shares &shares, const char *what) const;
   std::string why_not(const Job &job, int node, const Window &window) const;
   Job &running_job(Slot slot, const char *what) const;
+  void forget_refusal();                 // before a start is tried;
+  void explain_refusal(const Job &job);  // after it was not possible: whether it was the budget
 
   Engine *engine_;
+  mutable bool over_budget_ = false;  // since `forget_refusal`
   std::vector<Slot> reservations_;
   std::unique_ptr<Plan> plan_;
   bool plan_by_nodes_ = false;

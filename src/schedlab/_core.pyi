@@ -151,7 +151,7 @@ class View:
     @property
     def refusal(self) -> str:
         """
-        which observer did not allow the last start that one did not allow; or empty
+        who did not allow the last start that was tried: an observer, or the cap of a budget; or empty
         """
 
     @refusal.setter

@@ -116,7 +116,7 @@ def random_capped_case(seed: int, jobs: int, backfill: str, plain: bool) -> Case
         (watt["active"] - watt["idle"] + watt["per_core"] * group.resources["cores"]) * group.count
         for watt, group in numbers
     )
-    cap = max(idle + round(more * random.uniform(0.1, 1.0)), 1)
+    cap = max(idle + max(round(more * random.uniform(0.1, 1.0)), min(more, 1)), 1)  # the idle machine is below it
     columns = case.columns | {"request": used}
     return replace(case, requests=requests, columns=columns, watts=groups, cap_watts=cap)
 

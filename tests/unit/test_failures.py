@@ -238,3 +238,38 @@ def test_a_node_that_is_down_cannot_be_used() -> None:
     jobs = sl.Workload.of(submit=[5], runtime=[50], count=[1])
     with pytest.raises(sl.DecisionError, match="cannot start job 1 at 5 s: a node is closed"):
         sl.simulate(jobs, TWO, Stubborn(), observers=[Closed()])
+
+
+class RequeuedAt(sl.Observer):
+    """Somebody else requeues what runs at a time, and saves nothing of it."""
+
+    def __init__(self, time: float) -> None:
+        self._time = time
+
+    def begin(self, view: Any) -> None:
+        view.wake_at(self._time)
+
+    def before(self, view: Any) -> None:
+        if view.now == self._time:
+            for job in view.running:
+                view.requeue(job)
+
+
+def test_what_somebody_else_did_not_save_is_not_saved_by_the_next_failure(tmp_path: Path) -> None:
+    """200 s are saved at 250, and lost at 320. At 370 only 50 s have been done: nothing to go on from."""
+    jobs = sl.Workload.of(submit=[0], runtime=[1000], limit=[5000], count=[4])
+    failures = Failures(trace=trace(tmp_path, "n1,250,260", "n1,370,380"), checkpoint=100, restart=7)
+    observers = [failures, RequeuedAt(320.0)]
+    run = sl.simulate(jobs, sl.Cluster.uniform(1, cores=4), "easy", observers=observers, validate=True)
+    assert run.jobs.select("start", "end").row(0) == (380.0, 1380.0)
+    assert run.summary["observed"]["lost_core_hours"] == pytest.approx((50 + 50) * 4 / 3600)
+    assert sl.check(run) == []
+
+
+def test_checkpoints_after_restarts_that_cost_time(tmp_path: Path) -> None:
+    """Work at rate 0.8. At 300: 240 s, 200 saved. From 310 on 16 s of restart in 20 s; at 500: 200 + 136, 300 saved."""
+    jobs = sl.Workload.of(submit=[0], runtime=[1000], limit=[5000], count=[4])
+    failures = Failures(trace=trace(tmp_path, "n1,300,310", "n1,500,510"), checkpoint=100, cost=25, restart=16)
+    run = sl.simulate(jobs, sl.Cluster.uniform(1, cores=4), "easy", observers=[failures], validate=True)
+    assert run.jobs.select("start", "end").row(0) == (510.0, 510 + (700 + 16) / 0.8)
+    assert run.summary["observed"]["lost_core_hours"] == pytest.approx((40 + 36) * 4 / 3600)

@@ -74,3 +74,12 @@ def test_a_job_that_is_refused_waits_and_is_asked_for_again(policy: str) -> None
     )
     run = sl.simulate(jobs, TWO, policy, observers=[observer], validate=True)
     assert run.jobs["start"].to_list() == [0.0, 100.0, 50.0]
+
+
+@pytest.mark.parametrize("hook", ["budget", "calendar"])
+def test_an_error_before_the_run_names_the_observer(hook: str) -> None:
+    def fail(self: Any, cluster: Any) -> Any:
+        raise ZeroDivisionError("in my observer")
+
+    with pytest.raises(sl.PolicyError, match=r"^observer mine: ZeroDivisionError: in my observer\n.*line \d+, in fail"):
+        sl.simulate(sl.Workload.of(**ONE_JOB), TWO, "easy", observers=[hooked(hook, fail, name="mine")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import schedlab as sl
 from schedlab.execution.power import Power
 from schedlab.execution.power_cap import PowerCap
 from schedlab.execution.sleep import Sleep
+from schedlab.slurm.decider import RealSlurm
 
 TWO = sl.Cluster.uniform(2, cores=4)
 
@@ -147,8 +149,118 @@ def test_two_models_of_power_have_to_agree() -> None:
     jobs = sl.Workload.of(submit=[0], runtime=[10], count=[4])
     run = sl.simulate(jobs, TWO, "power-cap(watts=50, per_core=10)", observers=[Power(per_core=10)])
     assert run.summary["observed"]["peak_power_watts"] == 40
-    with pytest.raises(sl.InputError, match="power is given twice"):
+    with pytest.raises(
+        sl.InputError, match="power is given twice, with different numbers, by the observers power and power"
+    ):
         sl.simulate(jobs, TWO, "power-cap(watts=50, per_core=10)", observers=[Power(per_core=9)])
+
+
+def test_a_machine_has_one_budget() -> None:
+    class Licences(sl.Observer):
+        name = "seats"
+
+        def budget(self, cluster: sl.Cluster) -> Any:
+            return replace(Power(per_core=1).budget(cluster), name="licences")
+
+    jobs = sl.Workload.of(submit=[0], runtime=[10], count=[4])
+    words = r"a machine has one budget: power and licences cannot both be kept\n.*observers power and seats"
+    with pytest.raises(sl.InputError, match=words):
+        sl.simulate(jobs, TWO, "easy", observers=[Power(per_core=1), Licences()])
+
+
+def test_a_cap_below_the_idle_machine_is_refused() -> None:
+    """Whether nodes may sleep or not: jobs are asked of a machine with all nodes up."""
+    jobs = sl.Workload.of(submit=[0], runtime=[10], count=[4])
+    for observers in ([], [Sleep(after=60)]):
+        for cap in (200, 240):
+            with pytest.raises(
+                sl.InputError, match=f"cap is {cap} W, the idle machine alone draws 240 W\n.*higher cap"
+            ):
+                sl.simulate(jobs, TWO, "easy", observers=[*observers, Power(idle=120, per_core=10, cap=cap)])
+    run = sl.simulate(jobs, TWO, "easy", observers=[Power(idle=120, cap=240)])  # jobs draw nothing
+    assert run.summary["states"]["completed"] == 1
+    with pytest.raises(sl.InputError, match="cap is 200 W"):
+        sl.simulate(jobs, TWO, "power-cap(watts=200, idle=120)")
+
+
+def test_a_decider_that_cannot_keep_a_cap_is_not_given_one() -> None:
+    class Elsewhere(sl.Policy):
+        knows_budget = False
+
+        def decide(self, view: Any, events: Any) -> None:
+            for job in view.queue:
+                view.start(job)
+
+    jobs = sl.Workload.of(submit=[0], runtime=[10], count=[4])
+    with pytest.raises(sl.InputError, match=r"this policy cannot keep a cap of power\n.*leave the cap out"):
+        sl.simulate(jobs, TWO, Elsewhere(), observers=[Power(per_core=10, cap=50)])
+    run = sl.simulate(jobs, TWO, Elsewhere(), observers=[Power(per_core=10)])
+    assert run.summary["observed"]["peak_power_watts"] == 40
+    assert not RealSlurm.knows_budget
+
+
+@pytest.mark.parametrize(("active", "nodes"), [(0, None), (0, [(1, 4)]), (5, None), (5, [(1, 4)])])
+def test_a_refusal_names_the_cap_and_only_the_last_start(active: float, nodes: Any) -> None:
+    """Job 2 would be over the cap; then an observer does not want job 3, there is no room for job 4, job 5 starts."""
+    seen = []
+
+    class Asking(sl.Policy):
+        def decide(self, view: Any, events: Any) -> None:
+            for job in view.queue:
+                view.start(job, nodes if job.id == 2 else None)
+                seen.append((job.id, view.now, view.refusal))
+
+    class Picky(sl.Observer):
+        name = "picky"
+
+        def allows(self, view: Any, job: Any, nodes: Any) -> bool:
+            return bool(job.id != 3)
+
+    requests = [sl.Request({"cores": 1}), sl.Request({"cores": 1}, per_node_max=1)]
+    jobs = sl.Workload.of(
+        submit=[0] * 5, runtime=[10] * 5, count=[4, 4, 1, 2, 1], request=[0, 0, 0, 1, 0], requests=requests
+    )
+    observers = [Power(idle=0, active=active, per_core=10, cap=65), Picky()]
+    stepper = sl.Stepper(jobs, TWO, Asking(), observers=observers)
+    assert stepper.advance()
+    stepper.decide()
+    assert seen == [
+        (1, 0.0, ""),
+        (2, 0.0, "the cap of power refused the start of job 2 at 0 s"),
+        (3, 0.0, "observer picky refused the start of job 3 at 0 s"),
+        (4, 0.0, ""),
+        (5, 0.0, ""),
+    ]
+
+
+def test_a_resumption_over_the_cap_is_refused_by_its_name() -> None:
+    stepper = sl.Stepper(
+        sl.Workload.of(submit=[0, 5], runtime=[10, 10], count=[4, 4]), TWO, observers=[Power(per_core=10, cap=50)]
+    )
+    view = stepper.view
+    assert stepper.advance()
+    first = view.queue[0]
+    assert view.start(first)
+    assert stepper.advance()
+    view.suspend(first)
+    assert view.start(view.queue[0])
+    assert not view.resume(first) and view.refusal == "the cap of power refused the start of job 1 at 5 s"
+    assert not view.resume(first, [(1, 4)]) and view.refusal == "the cap of power refused the start of job 1 at 5 s"
+
+
+def test_energy_of_jobs_that_still_run_when_the_run_ends_early() -> None:
+    """At 40 s job 1 (2 cores) runs on node 1, with job 2 (1 core) since 20; job 3 has ended there at 10."""
+    jobs = sl.Workload.of(submit=[0, 20, 0, 40], runtime=[100, 100, 10, 1], count=[2, 1, 1, 1])
+    stepper = sl.Stepper(jobs, TWO, "fcfs", observers=[Power(idle=50, active=90, per_core=10)])
+    while stepper.advance() and stepper.view.now < 40:
+        stepper.decide()
+    run = stepper.finish()
+    assert run.jobs.sort("job")["state"].to_list() == ["running", "running", "completed", "waiting"]
+    first = 10 * (60 + 20) + 10 * (90 + 20) + 20 * (60 + 20)
+    second, third = 20 * (30 + 10), 10 * (30 + 10)
+    assert run.jobs.sort("job")["energy"].to_list() == pytest.approx([first, second, third, None])
+    assert joules(run, "unused_energy_kwh") == 40 * 50
+    assert joules(run, "energy_kwh") == first + second + third + 40 * 50
 
 
 def test_sleeping_nodes_leave_more_of_the_cap() -> None:

@@ -52,14 +52,30 @@ class Budget:
         return cls(described["name"], groups, inf if limit is None else float(limit))
 
 
-def one_budget(budgets: Iterable[Budget]) -> Budget | None:
-    """That of all observers together. Several may want the same; then the lowest limit holds."""
+def one_budget(asked: Iterable[tuple[str, Budget | None]], decider: object = None) -> Budget | None:
+    """That of all observers together, by their names. Several may want the same; then the lowest limit holds.
+
+    Whoever decides has to keep the limit, if there is one.
+    """
     found: Budget | None = None
-    for budget in budgets:
-        if found is not None and (budget.name, budget.groups) != (found.name, found.groups):
+    first = ""
+    for observer, budget in asked:
+        if budget is None:
+            continue
+        if found is None:
+            found, first = budget, observer
+            continue
+        if budget.name != found.name:
+            hint = f"leave one of the observers {first} and {observer} out"
+            raise InputError(f"a machine has one budget: {found.name} and {budget.name} cannot both be kept", hint=hint)
+        if budget.groups != found.groups:
             hint = "give the same numbers to both, or leave one of them out"
-            raise InputError(f"{budget.name} is given twice, with different numbers", hint=hint)
-        found = budget if found is None else replace(found, limit=min(found.limit, budget.limit))
+            by = f"by the observers {first} and {observer}"
+            raise InputError(f"{budget.name} is given twice, with different numbers, {by}", hint=hint)
+        found = replace(found, limit=min(found.limit, budget.limit))
+    if found is not None and found.limit < inf and not getattr(decider, "knows_budget", True):
+        hint = f"leave the cap out: {found.name} is measured all the same; or take a built-in policy"
+        raise InputError(f"this policy cannot keep a cap of {found.name}", hint=hint)
     return found
 
 

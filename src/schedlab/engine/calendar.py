@@ -30,17 +30,13 @@ def name_of(observer: object) -> str:
 
 
 def calendar_of(
-    observers: Iterable[Any], cluster: Cluster, decider: object = None, users: Sequence[str] = ()
+    asked: Iterable[tuple[str, Iterable[Any]]], cluster: Cluster, decider: object = None, users: Sequence[str] = ()
 ) -> list[Window]:
-    """The windows of those observers that have some; none if whoever decides cannot be told of them.
+    """The windows that observers, by their names, have; none if whoever decides cannot be told of them.
 
     `users` are the names of users, in the order of their numbers, where the log has names.
     """
-    found = [
-        _checked(Window(*fields), observer, cluster, users)
-        for observer in observers
-        for fields in observer.calendar(cluster)
-    ]
+    found = [_checked(Window(*fields), observer, cluster, users) for observer, windows in asked for fields in windows]
     if getattr(decider, "knows_calendar", True):
         return found
     for window in found:
@@ -67,8 +63,8 @@ def recorded(calendar: Sequence[Window], cluster: Cluster) -> dict[str, Any]:
     return {"calendar": windows} if windows else {}
 
 
-def _checked(window: Window, observer: object, cluster: Cluster, users: Sequence[str]) -> Window:
-    nodes, by = sorted({int(node) for node in window.nodes}), window.by or name_of(observer)
+def _checked(window: Window, observer: str, cluster: Cluster, users: Sequence[str]) -> Window:
+    nodes, by = sorted({int(node) for node in window.nodes}), window.by or observer
     count = sum(group.count for group in cluster.groups)
     start, until = float(window.start), float(window.until)
     if nodes and not 0 <= nodes[0] <= nodes[-1] < count:

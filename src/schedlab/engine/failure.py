@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 from datetime import timedelta
+from math import inf
 from pathlib import Path
 from types import TracebackType
 
@@ -41,6 +42,15 @@ def explained_failure(
         time=view.now,
         job=simulation.last_job,
     )
+
+
+def explained_before_the_run(error: Exception) -> Exception:
+    """The same of an observer that was asked before anything happened; the error itself, if it was not a user's."""
+    line = _their_line(error.__traceback__)
+    if isinstance(error, SchedlabError) or not line:
+        return error
+    observer = getattr(error, "observer", "")
+    return PolicyError(f"observer {observer}: {type(error).__name__}: {error}\n  {line}", time=-inf, job=-1)
 
 
 def _their_line(trace: TracebackType | None) -> str:

@@ -14,6 +14,7 @@ from schedlab._core import Job, View
 from schedlab.engine.budget import Budget, one_budget
 from schedlab.engine.calendar import Window, calendar_of, name_of
 from schedlab.engine.decider import Event
+from schedlab.engine.failure import explained_before_the_run
 from schedlab.model.cluster import Cluster
 from schedlab.model.hooks import HOOKS
 
@@ -175,11 +176,24 @@ class Observers:
         return pa.table({"sequence": pa.array(sequences)} | {n: pa.array(a) for n, a in arrays.items()})
 
     def calendar(self, cluster: Cluster, decider: object = None, users: Sequence[str] = ()) -> list[Window]:
-        return calendar_of([each for each in self._all if defines(each, "calendar")], cluster, decider, users)
+        return calendar_of(self._ask_all("calendar", cluster), cluster, decider, users)
 
-    def budget(self, cluster: Cluster) -> Budget | None:
-        wanted = [observer.budget(cluster) for observer in self._all if defines(observer, "budget")]
-        return one_budget(budget for budget in wanted if budget is not None)
+    def budget(self, cluster: Cluster, decider: object = None) -> Budget | None:
+        return one_budget(self._ask_all("budget", cluster), decider)
+
+    def _ask_all(self, hook: str, cluster: Cluster) -> list[tuple[str, Any]]:
+        """What each one says before the run, by its name."""
+        said = []
+        for observer in self._all:
+            if defines(observer, hook):
+                try:
+                    said.append((name_of(observer), _call(observer, hook, cluster)))
+                except Exception as error:
+                    explained = explained_before_the_run(error)
+                    if explained is error:
+                        raise
+                    raise explained from error
+        return said
 
     def _tell_moves(self, view: View) -> None:
         """Until there are none: whoever is told may cause more."""

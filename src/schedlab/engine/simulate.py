@@ -85,7 +85,7 @@ class Simulation:
         follow = options.dependencies == "follow"
         keep = scenario.out is None and not workload.flexible
         self._calendar = calendar = self._observers.calendar(cluster, choice.decider, workload.labels.get("user", ()))
-        self._budget = self._observers.budget(cluster)
+        self._budget = self._observers.budget(cluster, choice.decider)
         self.core = new_simulation(
             cluster,
             choice,

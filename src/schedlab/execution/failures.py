@@ -114,7 +114,6 @@ class Failures(Observer):
         )
         self._next: list[tuple[float, int, float]] = []  # (fails, node, repaired)
         self._down: list[tuple[float, int]] = []  # (repaired, node)
-        self._saved: dict[int, float] = {}  # sequence: work that checkpoints have saved
         self._origin: float | None = None
         self._failures = self._hit = 0
         self._lost = 0.0
@@ -180,14 +179,12 @@ class Failures(Observer):
     def _strike(self, view: View, job: Job) -> None:
         done = job.done  # in all attempts, at whatever rates: the engine knows
         if self._victims == "kill":
-            self._saved.pop(job.sequence, None)
             self._lost += done * job.cores
             view.kill(job)
             return
-        saved = self._saved.get(job.sequence, 0.0)
-        if self._checkpoint is not None:  # after every so many seconds of the work of this attempt
-            saved += max(floor((done - saved) / self._checkpoint + 1e-9), 0) * self._checkpoint
-            saved = self._saved[job.sequence] = min(saved, done)
+        saved = 0.0
+        if self._checkpoint is not None:  # after every so many seconds of work, whoever requeued it in between
+            saved = min(floor(done / self._checkpoint + 1e-9) * self._checkpoint, done)
         self._lost += (done - saved) * job.cores
         view.requeue(job, saved=saved, cost=self._restart if saved > 0 else 0.0)
 

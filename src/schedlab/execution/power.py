@@ -8,7 +8,7 @@ power is a budget of the whole machine (`engine/budget.py`), with a limit if the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import inf
 
@@ -82,7 +82,16 @@ class Power(Observer):
             if self._cap < inf and one.active is not None and one.active < one.idle:
                 hint = "with a cap, active has to be at least idle: a job that ends must not raise the power"
                 raise InputError(f"power: group {name} draws {one.idle} W idle, {one.active} W active", hint=hint)
+        self._check_cap(cluster, watts)
         return Budget("power", tuple(one.rates() for one in watts), self._cap)
+
+    def _check_cap(self, cluster: Cluster, watts: Sequence[Watts]) -> None:
+        """Jobs are asked of a machine with all nodes up: would the cap leave anything to any of them?"""
+        idle = round(sum(group.count * one.idle for group, one in zip(cluster.groups, watts, strict=True)), 6)
+        costs_nothing = any(one.per_core == 0 and one.active in (None, one.idle) for one in watts)
+        if self._cap < idle or (self._cap == idle and not costs_nothing):
+            hint = "give a higher cap, or fewer nodes; nodes that sleep count as if they were up"
+            raise InputError(f"power: cap is {self._cap:.15g} W, the idle machine alone draws {idle:.15g} W", hint=hint)
 
     def finish(self, view: View) -> dict[str, float]:
         books = view.budget_books()

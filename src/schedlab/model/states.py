@@ -10,6 +10,7 @@ STATES = ("completed", "killed", "cancelled", "rejected", "held", "waiting", "ru
 # It was killed although its run time fits its limit: checkpoints, rates or restarts made it slower.
 SLOWED = "slowed down until its limit"
 
+BY_POLICY = "rejected by the policy"  # while it waited; all others are known when it is submitted
 OVER_BUDGET = "over the machine's budget all alone"
 
 REASONS = (
@@ -17,7 +18,7 @@ REASONS = (
     "larger than the cluster",
     "unknown partition",
     "unknown resource",
-    "rejected by the policy",
+    BY_POLICY,
     "no node has the features",
     OVER_BUDGET,
     SLOWED,

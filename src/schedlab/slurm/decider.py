@@ -46,6 +46,7 @@ class RealSlurm(Policy):
     overrun = "run"  # Slurm kills at limits itself
     resumable = False
     knows_calendar = False
+    knows_budget = False
 
     def __init__(
         self,
@@ -209,7 +210,9 @@ class RealSlurm(Policy):
             view.resize(known.job, given)
         started = view.start(known.job, shares, priority=info.priority, backfilled=info.backfilled)
         if not started:
-            raise SlurmError(f"Slurm has started job {known.job.id} on {launch.nodes}, but {view.refusal}")
+            raise SlurmError(
+                f"Slurm has started job {known.job.id} on {launch.nodes}, but {view.refusal or 'it does not fit there'}"
+            )
         self._last_change = view.now
         return True
 

@@ -1,8 +1,8 @@
 """The independent judge of a schedule: replays what a run says happened, with code of its own, not the engine's.
 
-It reads the tables and asks of every job whether its times, its state and its nodes can be true, of every node whether
-it was ever over-full or took a job while it was closed or set aside for others, of the machine whether its budget was
-kept, and of the timeline whether it tells the same story.
+It reads the tables and asks of every job whether its times, its state, its reason and its nodes can be true, of every
+node whether it was ever over-full or took a job while it was closed or set aside for others, of the machine whether its
+budget was kept, and of the timeline whether it tells the same story.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from schedlab.engine.check.closed import check_closed_nodes
 from schedlab.engine.check.offences import Offence, Offences
 from schedlab.engine.check.pieces import check_pieces
 from schedlab.engine.check.places import check_places
+from schedlab.engine.check.reasons import check_reasons
 from schedlab.engine.check.record import read_record
 from schedlab.engine.check.stays import stays_of
 from schedlab.engine.check.timeline import check_timeline
@@ -39,6 +40,7 @@ def check(run: Run | str | Path) -> list[Offence]:
         check_estimates(record, offences)
         check_dependencies(record, offences)
         check_pieces(record, offences)
+        check_reasons(record, offences)
         stays = stays_of(record)
         places = check_places(record, stays, offences)
         if places is not None:

@@ -80,7 +80,7 @@ def _check_fates(record: Record, pieces: Pieces, report: Report) -> None:
 def _check_rows(record: Record, pieces: Pieces, report: Report) -> None:
     """The row of a job tells of its last attempt, and of that, the last piece."""
     row, last, waits = pieces.row, pieces.last, pieces.ended("requeued")
-    start, end, begun = record.start[row], record.end[row], pieces.begin[_attempts(pieces)]
+    start, end, begun = record.start[row], record.end[row], pieces.begin[attempts_of(pieces)]
     report("pieces", pieces.job != record.job[row], lambda i: f"its position is that of job {record.job[row[i]]}")
     report("pieces", last & ~waits & (start != begun), lambda i: f"its row has the start {start[i]}, not {begun[i]}")
     report("pieces", last & waits & ~np.isnan(start), lambda i: "it waits again, but its row has a start")
@@ -99,7 +99,7 @@ def _check_work(record: Record, pieces: Pieces, report: Report) -> None:
     report("work", ~(work >= 0), lambda i: f"it has {work[i]} s left to do")
     report("work", ~((rate >= 0) & np.isfinite(rate)), lambda i: f"its rate is {rate[i]}")
     left = work - rate * (pieces.end - pieces.begin)
-    tolerance = _rounding(work, rate * pieces.end)
+    tolerance = rounding(work, rate * pieces.end)
     report("work", left < -tolerance, lambda i: f"it does more than the {work[i]} s that were left")
     unfinished = pieces.ended("completed") & ~(np.abs(left) <= tolerance)
     report("work", unfinished, lambda i: f"it was completed with {left[i]} s left to do")
@@ -123,15 +123,22 @@ def _check_limits(record: Record, pieces: Pieces, report: Report) -> None:
     """An attempt runs no longer than the limit; what it was suspended does not count. In other shapes others hold."""
     if not record.kills:
         return
-    attempt, limit = _attempts(pieces), record.limit[pieces.row]
-    spent = np.bincount(attempt, np.maximum(pieces.end - pieces.begin, 0), minlength=len(pieces))
-    elsewhere = ~_has_row_shape(record, pieces) | pieces.ended("reshaped")
-    same_shape = np.bincount(attempt, elsewhere, minlength=len(pieces)) == 0
-    over = same_shape & (spent > limit + _rounding(limit, pieces.end))  # nothing is spent where no attempt begins
+    limit = record.limit[pieces.row]
+    spent, one_shape = spent_in_attempts(record, pieces)
+    over = one_shape & (spent > limit + rounding(limit, pieces.end))  # nothing is spent where no attempt begins
     report("not killed", over, lambda i: f"it ran {spent[i]} s with a limit of {limit[i]} s")
 
 
-def _attempts(pieces: Pieces) -> NDArray[np.int64]:
+def spent_in_attempts(record: Record, pieces: Pieces) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Of each attempt, at its first piece: how long it ran, and whether it was in the shape of its row all the time."""
+    attempt = attempts_of(pieces)
+    spent = np.bincount(attempt, np.maximum(pieces.end - pieces.begin, 0), minlength=len(pieces))
+    elsewhere = ~_has_row_shape(record, pieces) | pieces.ended("reshaped")
+    one_shape = np.bincount(attempt, elsewhere, minlength=len(pieces)) == 0
+    return np.asarray(spent, np.float64), np.asarray(one_shape)
+
+
+def attempts_of(pieces: Pieces) -> NDArray[np.int64]:
     """For each piece, the position of the first one of the attempt: its job's first, or the first after a requeue."""
     first = pieces.first
     first[1:] |= pieces.ended("requeued")[:-1]
@@ -153,7 +160,7 @@ def _has_row_shape(record: Record, pieces: Pieces) -> NDArray[np.bool_]:
     return np.asarray((pieces.count == count) & (pieces.request == request))
 
 
-def _rounding(*amounts: NDArray[np.float64]) -> NDArray[np.float64]:
+def rounding(*amounts: NDArray[np.float64]) -> NDArray[np.float64]:
     """How far numbers of this size may be off: far more than rounding does, far less than anybody sees."""
     largest = np.max([np.abs(np.nan_to_num(amount, posinf=0)) for amount in amounts], axis=0)
     return np.asarray(np.maximum(1e-6, 1e-12 * largest))

@@ -18,7 +18,7 @@ from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request
 from schedlab.model.run import Run
-from schedlab.model.states import NODE_STATES, PIECE_ENDS, STATES
+from schedlab.model.states import NODE_STATES, PIECE_ENDS, REASONS, STATES
 
 NUMBERS = ("job", "sequence", "cores", "count", "request")
 TIMES = ("submit", "eligible", "start", "end", "runtime", "limit")
@@ -105,6 +105,8 @@ class Record:
     estimate: NDArray[np.float64]
     user: NDArray[np.int32]  # -1 if it is not known
     state: NDArray[np.int8]  # position in STATES
+    reason: NDArray[np.int8] | None  # position in REASONS, -1 if it is not there; None if the run has none
+    known_reasons: set[str]  # to whoever wrote the run
     after: NDArray[np.int64]
     think: NDArray[np.float64]
     nodes: NDArray[np.int64]  # position in `node_sets`; -1 if none are named
@@ -158,6 +160,7 @@ def _record(config: dict[str, Any], tables: Tables, offences: Offences) -> Recor
     columns |= {name: _numbers(jobs[name], np.nan, np.float64) for name in TIMES}
     columns["estimate"] = _optional(jobs, "estimate")
     columns["user"] = _numbers(jobs["user"], -1, np.int32) if "user" in jobs.column_names else np.full(len(jobs), -1)
+    reasons = jobs["reason"].cast(pa.string()) if "reason" in jobs.column_names else None
     followed = "after" in jobs.column_names
     columns["after"] = _numbers(jobs["after"], -1, np.int64) if followed else np.full(len(jobs), -1, np.int64)
     columns["think"] = _numbers(jobs["think"], 0.0, np.float64) if followed else np.zeros(len(jobs))
@@ -181,6 +184,8 @@ def _record(config: dict[str, Any], tables: Tables, offences: Offences) -> Recor
         budget=config.get("budget"),
         jobs=config.get("workload", {}).get("report", {}).get("kept"),
         state=_words(jobs["state"], STATES),
+        reason=_words(pc.fill_null(reasons, ""), REASONS) if reasons is not None else None,
+        known_reasons=_vocabulary(jobs["reason"]) if reasons is not None else set(),
         nodes=codes[: len(jobs)],
         node_sets=sets.dictionary,
         pieced=pieced,
@@ -251,6 +256,13 @@ def _require(name: str, table: pa.Table, columns: tuple[str, ...]) -> None:
 def _words(column: pa.ChunkedArray, words: tuple[str, ...]) -> NDArray[np.int8]:
     """Positions of words; -1 for one that is not among them."""
     return _numbers(pc.index_in(column.cast(pa.string()), value_set=pa.array(words)), -1, np.int8)
+
+
+def _vocabulary(column: pa.ChunkedArray) -> set[str]:
+    """All words that might have been in the column, if it says so; at least those that are."""
+    if not pa.types.is_dictionary(column.type):
+        return set(column.unique().to_pylist())
+    return {word for chunk in column.chunks for word in chunk.dictionary.to_pylist()}
 
 
 def _numbers(column: pa.ChunkedArray | pa.Array, unknown: float, dtype: Any) -> NDArray[Any]:
