@@ -186,3 +186,17 @@ def test_an_exported_schedule_has_job_numbers(tmp_path: Path) -> None:
     assert "lost: names of jobs: numbers remain (2 jobs)" in done.stdout
     rows = [line.split() for line in (tmp_path / "out.swf").read_text().splitlines() if line[0] != ";"]
     assert [row[0] for row in rows] == ["1", "2"]
+
+
+def test_an_exported_schedule_says_what_has_no_place_in_a_log(tmp_path: Path) -> None:
+    jobs = sl.Workload.of(submit=[0, 5], runtime=[100, 10], count=[1, 1])
+    maintenance = "maintenance('n1', start=50, duration=10)"
+    sl.simulate(jobs, "1x1", "fcfs", estimate="limit*0.1", observers=[maintenance], out=tmp_path / "requeued")
+    done = schedlab("export", tmp_path / "requeued", tmp_path / "a.swf")
+    assert "the course of 1 jobs that were interrupted, requeued" in done.stdout
+    stepper = sl.Stepper(jobs, "1x1", "fcfs", out=tmp_path / "early")
+    assert stepper.advance()
+    stepper.decide()
+    stepper.finish()
+    done = schedlab("export", tmp_path / "early", tmp_path / "b.swf")
+    assert "that 1 jobs had not ended" in done.stdout

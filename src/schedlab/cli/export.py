@@ -39,8 +39,21 @@ def export(
     check_new_file(out, force)
     lost = write_swf(out, found.jobs, swf_header(found), requests=found.requests)
     say(f"{len(found.jobs):,} jobs in {out}")
-    for sentence in lost:
+    for sentence in (*lost, *_of_the_schedule(found)):
         say(f"  lost: {sentence}", "yellow")
+
+
+def _of_the_schedule(run: Run) -> list[str]:
+    """What happened in the run and has no place in a log: attempts, interruptions, jobs that are still there."""
+    told = []
+    if several := int((run.pieces["job"].value_counts()["count"] > 1).sum()) if len(run.pieces) else 0:
+        told.append(
+            f"the course of {several:,} jobs that were interrupted, requeued, slowed down or reshaped: their last "
+            "start is the end of their wait"
+        )
+    if there := sum(run.summary["states"].get(state, 0) for state in ("held", "waiting", "running", "suspended")):
+        told.append(f"that {there:,} jobs had not ended: the run was broken off")
+    return told
 
 
 def swf_header(run: Run) -> dict[str, str]:

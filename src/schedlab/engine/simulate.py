@@ -102,6 +102,7 @@ class Simulation:
             else RunWriter(Path(scenario.out), cluster, force=scenario.force, dependencies=follow)
         )
         self._watch, self._progress = watch, progress
+        self._over = False  # of one that is made step by step: whether nothing will happen any more
         self._open, self._evidence, self._close = (
             getattr(choice.decider, hook, None) for hook in ("open", "evidence", "close")
         )
@@ -224,14 +225,16 @@ class Simulation:
 
     def advance(self) -> bool:
         """Go on to the next pass; False when nothing will happen any more."""
-        return self.core.advance()
+        self._over = not self.core.advance()
+        return not self._over
 
     def end(self) -> Run:
         """The run; as far as it got, if it was not over."""
         view = self.core.view
         self.core.finish()
+        early = {} if self._over else {"incomplete": f"it was ended at {view.now:.15g} s, before its time"}
         try:
-            return self._finished(view, 0.0)
+            return self._finished(view, 0.0, **early)
         finally:
             self.leave()
 
