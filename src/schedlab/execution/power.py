@@ -87,8 +87,12 @@ class Power(Observer):
 
     def _check_cap(self, cluster: Cluster, watts: Sequence[Watts]) -> None:
         """Jobs are asked of a machine with all nodes up: would the cap leave anything to any of them?"""
-        idle = round(sum(group.count * one.idle for group, one in zip(cluster.groups, watts, strict=True)), 6)
-        costs_nothing = any(one.per_core == 0 and one.active in (None, one.idle) for one in watts)
+        groups = list(zip(cluster.groups, watts, strict=True))
+        idle = round(sum(group.count * one.idle for group, one in groups), 6)
+        costs_nothing = any(
+            not group.resources.get("cores") or (one.per_core == 0 and one.active in (None, one.idle))
+            for group, one in groups
+        )
         if self._cap < idle or (self._cap == idle and not costs_nothing):
             hint = "give a higher cap, or fewer nodes; nodes that sleep count as if they were up"
             raise InputError(f"power: cap is {self._cap:.15g} W, the idle machine alone draws {idle:.15g} W", hint=hint)
