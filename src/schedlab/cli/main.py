@@ -88,3 +88,5 @@ def main() -> None:
     except SchedlabError as error:
         print_error(error)
         sys.exit(error.exit_code)
+    finally:
+        signals.ignore()

@@ -25,6 +25,12 @@ def listen() -> None:
         signal.signal(signal.SIGINT, _ask)
 
 
+def ignore() -> None:
+    """All is done and said, and the process is ending: its exit code tells what came of it, not a late signal."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def asked() -> int | None:
     """The signal that has asked this process to stop, if any has."""
     return _Asked.number
