@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from schedlab.analysis.distribution import QUANTILES
 from schedlab.analysis.machine import Machine
 from schedlab.analysis.measure import measure
 from schedlab.analysis.metrics import summarise
 from schedlab.analysis.trim import Selection
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
+from schedlab.model.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from schedlab.model.plugins import Plugin
@@ -38,17 +40,21 @@ class Metric:
         return None if value is None else float(value)
 
 
+_OF_JOBS: dict[str, tuple[str, Unit]] = {
+    "wait": ("wait", "time"),
+    "turnaround": ("turnaround", "time"),
+    "slowdown": ("slowdown", "number"),
+    "bounded_slowdown": ("bounded slowdown", "number"),
+    "processor_slowdown": ("per-processor bounded slowdown", "number"),
+}
 _METRICS = (
-    Metric("wait.mean", "mean wait", "time"),
-    Metric("wait.median", "median wait", "time"),
-    Metric("wait.p95", "p95 wait", "time"),
-    Metric("wait.max", "max wait", "time"),
-    Metric("slowdown.mean", "mean slowdown", "number"),
-    Metric("slowdown.median", "median slowdown", "number"),
-    Metric("slowdown.p95", "p95 slowdown", "number"),
-    Metric("bounded_slowdown.mean", "mean bounded slowdown", "number"),
-    Metric("bounded_slowdown.median", "median bounded slowdown", "number"),
-    Metric("bounded_slowdown.p95", "p95 bounded slowdown", "number"),
+    *(
+        Metric(f"{name}.{statistic}", f"{statistic} {label}", unit)
+        for name, (label, unit) in _OF_JOBS.items()
+        for statistic in ("mean", *QUANTILES, "max")
+    ),
+    Metric("wait.weighted", "mean wait weighted by core-hours", "time"),
+    Metric("turnaround.weighted", "mean turnaround weighted by core-hours", "time"),
     Metric("utilisation", "utilisation", "share", "higher"),
     Metric("utilisation_queued", "utilisation while queued", "share", "higher"),
     Metric("makespan", "makespan", "time"),
@@ -61,6 +67,11 @@ _METRICS = (
     Metric("states.waiting", "never started", "count", None),
 )
 METRICS = {metric.key: metric for metric in _METRICS}
+METRIC_NAMES = (
+    f"{', '.join(_OF_JOBS)} with .mean, .median, .p5 … .p99 or .max; wait.weighted, turnaround.weighted; "
+    + ", ".join(key for key in METRICS if key.partition(".")[0] not in _OF_JOBS)
+    + "; observed.NAME of an observer; resources.gpus.utilisation …"
+)
 
 _OF_RESOURCES: dict[str, tuple[str, Unit, Better]] = {
     "utilisation": ("utilisation of {}", "share", "higher"),
@@ -73,8 +84,11 @@ _OF_RESOURCES: dict[str, tuple[str, Unit, Better]] = {
 
 
 def metric_called(key: str) -> Metric | None:
-    """The metric with this key; also of a resource (`resources.gpus.utilisation`). None if nobody has defined it."""
+    """The metric with this key; also of a resource (`resources.gpus.utilisation`) or of an observer
+    (`observed.energy_kwh`, of which only a run can tell whether there is one). None if nobody has defined it."""
     head, _, rest = key.partition(".")
+    if head == "observed" and rest:
+        return Metric(key, rest.replace("_", " "), "number", None)
     if head != "resources":
         return METRICS.get(key)
     for ending, (label, unit, better) in _OF_RESOURCES.items():
@@ -105,7 +119,7 @@ class Row:
 class Comparison:
     rows: tuple[Row, ...]
     differences: tuple[str, ...] = ()  # what the runs differ in besides the policy: workload, cluster, estimate …
-    metrics: tuple[Metric, ...] = ()  # besides METRICS: those that somebody else wrote
+    metrics: tuple[Metric, ...] = ()  # what observers and plug-ins measured, and what was asked for by name
 
     def values(self, metric: Metric) -> list[float | None]:
         return [metric.of(row.summary) for row in self.rows]
@@ -124,14 +138,20 @@ class Comparison:
 
 
 def compare(
-    runs: Sequence[Run], *, tau: float | None = None, trim: Selection | None = None, metrics: Sequence[Plugin] = ()
+    runs: Sequence[Run],
+    *,
+    tau: float | None = None,
+    trim: Selection | None = None,
+    metrics: Sequence[Plugin | str] = (),
 ) -> Comparison:
     """The summaries of `runs`, computed anew if another tau or trimming is asked for, and `metrics` of the whole runs.
 
-    What the metrics give is in the summaries under "metrics".
+    What plug-ins give is in the summaries under "metrics"; a text names a number of the summary (`wait.p99`).
     """
+    names = [metric for metric in metrics if isinstance(metric, str)]
+    plugins = [metric for metric in metrics if not isinstance(metric, str)]
     labels, differences = _labels(runs), _differences(runs)
-    measured = [measure(run, metrics) for run in runs]
+    measured = [measure(run, plugins) for run in runs]
     columns = {name: _column(name, plugin) for found in measured for name, (_, plugin) in found.items()}
     rows = []
     for at, (run, label) in enumerate(zip(runs, labels, strict=True)):
@@ -139,13 +159,34 @@ def compare(
         if columns:
             summary["metrics"] = {name: measured[at].get(name, (None,))[0] for name in columns}
         rows.append(Row(label, summary, {name: values[at] for name, values in differences.items()}))
-    return Comparison(tuple(rows), tuple(differences), (*observed(rows), *columns.values()))
+    others = {metric.key: metric for metric in (*observed(rows), *_named(names, rows), *columns.values())}
+    return Comparison(tuple(rows), tuple(differences), tuple(others.values()))
 
 
 def observed(rows: Sequence[Row]) -> tuple[Metric, ...]:
     """What observers measured in some of the runs, as columns."""
     names = dict.fromkeys(name for row in rows for name in row.summary.get("observed", {}))
-    return tuple(Metric(f"observed.{name}", name.replace("_", " "), "number", None) for name in names)
+    found = (metric_called(f"observed.{name}") for name in names)
+    return tuple(metric for metric in found if metric is not None)
+
+
+def _named(names: Sequence[str], rows: Sequence[Row]) -> Iterator[Metric]:
+    """Those that some run has."""
+    for name in names:
+        metric = metric_called(name)
+        if metric is None:
+            raise unknown_metric(name)
+        if all(metric.of(row.summary) is None for row in rows):
+            there = [known.key for known in (*METRICS.values(), *observed(rows)) if known.key != name]
+            hint = did_you_mean(name, there) or "simulate it again with what measures it"
+            raise InputError(f"no run has the metric '{name}'", hint=hint)
+        yield metric
+
+
+def unknown_metric(name: str) -> InputError:
+    """With the name that was meant, maybe, and what there is."""
+    hint = did_you_mean(name, METRICS, f"metrics: {METRIC_NAMES}; or your own mine.py:function")
+    return InputError(f"there is no metric '{name}'", hint=hint)
 
 
 def summary_of(run: Run, *, tau: float | None = None, trim: Selection | None = None) -> dict[str, Any]:

@@ -108,16 +108,20 @@ def _job_metrics(tables: Tables, chosen: NDArray[np.bool_], tau: float) -> dict[
         return tables.column(name) if every else tables.column(name)[chosen]
 
     found: dict[str, Any] = {}
-    wait: Floats = column("start")
-    wait -= column("eligible")
-    found["wait"] = distribution(wait)
-    del wait
-
     runtime: Floats = column("end")
     runtime -= column("start")
+    work = runtime * np.maximum(column("cores"), 1)
+    wait: Floats = column("start")
+    wait -= column("eligible")
+    weighted = _weighted(wait, work)
+    found["wait"] = distribution(wait) | {"weighted": weighted}
+    del wait
+
     turnaround: Floats = column("end")
     turnaround -= column("eligible")
-    found["turnaround"] = distribution(turnaround.copy())
+    weighted = _weighted(turnaround, work)
+    del work
+    found["turnaround"] = distribution(turnaround.copy()) | {"weighted": weighted}
 
     # A job of length 0 has no slowdown (the bounded one it has).
     ran = runtime > 0
@@ -186,6 +190,11 @@ def _counts(codes: NDArray[Any], words: tuple[str, ...]) -> dict[str, int]:
 
 def _at_least_one(values: Floats) -> Floats:
     return np.maximum(values, 1.0, out=values)
+
+
+def _weighted(values: Floats, work: Floats) -> float | None:
+    """The mean over core-seconds rather than jobs (AWWT and AWRT of the literature)."""
+    return _ratio(float(values @ work), float(work.sum()))
 
 
 def _ratio(part: float, whole: float) -> float | None:

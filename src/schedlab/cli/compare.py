@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from schedlab.analysis.compare import Comparison
     from schedlab.analysis.job_by_job import JobByJob
     from schedlab.analysis.trim import Selection
+    from schedlab.model.plugins import Plugin
     from schedlab.model.run import Run
 
 MOST_CLASSES = 15  # of users and queues there can be thousands
@@ -88,7 +89,9 @@ def compare(
             "--metric",
             "-m",
             metavar="METRIC",
-            help="Another column, computed by a function of the run: [b]mine.py:tail_wait[/b]; once for each.",
+            help="Another column: a metric by its name ([b]wait.p99[/b], [b]turnaround.mean[/b], "
+            "[b]observed.energy_kwh[/b]), or computed by a function of the run ([b]mine.py:tail_wait[/b]); once for "
+            "each.",
         ),
     ] = [],  # noqa: B006 - Typer copies it
     tau: Tau = None,
@@ -105,14 +108,13 @@ def compare(
     from schedlab.cli.output import console, print_json, say
     from schedlab.cli.table import comparison_table, footnote, resources_table
     from schedlab.model.errors import InputError
-    from schedlab.model.plugins import load
 
     if phase is not None and trim is not None:
         raise InputError("--phase and --trim both say what to leave out", hint="give one of them")
     chosen: Selection | None = None if phase is None else InPhase(phase)
     if trim is not None:
         chosen = Trim.parse(trim, trim_by.value)
-    metrics = [load("metric", text) for text in metric]
+    metrics = [asked_metric(text) for text in metric]
     found = open_runs(runs)
     comparison = compare_runs(found, tau=tau, trim=chosen, metrics=metrics)
     classes = None if by is None else _classes(found, by, tau, chosen)
@@ -133,6 +135,18 @@ def compare(
         console().print(resources_table(comparison, parts, parts=resources != Parts.machine))
     if pairs is not None:
         _print_pairs(comparison, pairs)
+
+
+def asked_metric(text: str) -> Plugin | str:
+    """A metric by its name, or a function that measures."""
+    from schedlab.analysis.compare import metric_called, unknown_metric
+    from schedlab.model.plugins import is_registered, load
+
+    if metric_called(text) is not None:
+        return text
+    if ":" not in text and not is_registered("metric", text):
+        raise unknown_metric(text)
+    return load("metric", text)
 
 
 def _heading(runs: Sequence[Run], comparison: Comparison, chosen: Selection | None) -> str:

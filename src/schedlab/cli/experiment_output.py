@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from schedlab.cli.output import console, say
+from schedlab.cli.output import console, say, warn
 from schedlab.cli.progress import Bar, watched
 from schedlab.model.units import format_duration
 
@@ -91,6 +91,8 @@ def print_summary(results: Results, seconds: float) -> None:
         say(f"and {len(found) - MOST_VERDICTS:,} more comparisons in the report", "dim")
     for sentence in (*results.coverage(), *results.not_counted()[:MOST_VERDICTS]):
         say(sentence, "dim")
+    for sentence in results.lacking.values():
+        warn(sentence)
 
 
 def _print_groups(results: Results) -> None:

@@ -55,9 +55,10 @@ def _with_columns(comparison: Comparison, keys: Sequence[str]) -> Table:
         table.add_column(Text(name), vertical="bottom")
         cells.append([Text(row.differences[name]) for row in comparison.rows])
     of_resources = resource_metrics([row.summary for row in comparison.rows])
-    for metric in (*METRICS.values(), *of_resources, *comparison.metrics):
+    asked = {metric.key: metric for metric in (*of_resources, *comparison.metrics)}
+    for key, metric in (METRICS | asked).items():
         values = comparison.values(metric)
-        if len(set(values)) < 2 if _is_state(metric) else metric.key in METRICS and metric.key not in keys:
+        if key not in asked and (len(set(values)) < 2 if _is_state(metric) else key not in keys):
             continue
         unit, texts = column(values, metric.unit)
         table.add_column(_heading(metric.label, unit), justify="right", no_wrap=True)

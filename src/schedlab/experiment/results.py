@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedlab.analysis.compare import metric_called, resource_metrics
 from schedlab.analysis.compare_groups import compare_groups
-from schedlab.analysis.study import PARAMETER, StudyRun, merge_repetitions, study_table
+from schedlab.analysis.study import PARAMETER, StudyRun, merge_repetitions, metric_columns, study_table
 from schedlab.analysis.verdict import verdict
 from schedlab.engine.store import read_run
 from schedlab.experiment.coverage import coverage
@@ -20,6 +20,7 @@ from schedlab.experiment.ledger import Ledger, Status
 from schedlab.experiment.study import Point
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
+from schedlab.model.suggest import did_you_mean
 from schedlab.workload.notes import not_counted
 
 if TYPE_CHECKING:
@@ -78,10 +79,25 @@ class Results:
     @property
     def metrics(self) -> list[str]:
         """Those that the study asks for; the usual ones if it asks for none, and how far other resources were used."""
-        asked = [metric for metric in self.study.get("metrics", []) if metric_called(metric)]
+        asked = [metric for metric in self._asked if metric not in self.lacking]
         others = [metric.key for metric in resource_metrics([result["summary"] for result in self.results])]
         own = dict.fromkeys(f"metrics.{name}" for result in self.results for name in result["metrics"])
         return [*(asked or [*METRICS, *others]), *own]
+
+    @property
+    def _asked(self) -> list[str]:
+        return [metric for metric in self.study.get("metrics", []) if metric_called(metric)]
+
+    @cached_property
+    def lacking(self) -> dict[str, str]:
+        """Metrics that the study asks for and no finished run has (those of observers are known then), each with a
+        sentence about it."""
+        there = set(metric_columns(self.table)) if self.results else set(self._asked)
+        return {
+            metric: f"No run has the metric {metric}. {did_you_mean(metric, there)}".rstrip()
+            for metric in self._asked
+            if metric not in there
+        }
 
     @cached_property
     def results(self) -> list[dict[str, Any]]:

@@ -241,7 +241,7 @@ class _Reading:
         return value
 
     def _metrics(self) -> Iterator[str]:
-        from schedlab.analysis.compare import METRICS, metric_called
+        from schedlab.analysis.compare import METRIC_NAMES, METRICS, metric_called
         from schedlab.model.plugins import registered
 
         given = self.data.get("metrics", [])
@@ -250,7 +250,7 @@ class _Reading:
             if isinstance(metric, str) and metric_called(metric):
                 yield metric
             elif metric not in known and not (isinstance(metric, str) and ":" in metric):
-                hint = did_you_mean(str(metric), known, f"metrics: {', '.join(known)}; or mine.py:function")
+                hint = did_you_mean(str(metric), known, f"metrics: {METRIC_NAMES}; or your own mine.py:function")
                 self.mistakes.add(("metrics",), f"there is no metric {json.dumps(metric, default=str)}", hint)
             else:
                 yield self._located(metric)

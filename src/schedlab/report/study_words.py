@@ -56,8 +56,10 @@ def verdicts(found: Findings) -> str:
 
 
 def _coverage(found: Findings) -> str:
-    """What the intervals do and do not say, where jobs come from a model; what of the requests did not count."""
-    said = (" ".join(found.results.coverage()), "; ".join(found.results.not_counted()))
+    """What the intervals do and do not say, where jobs come from a model; what of the requests did not count; what was
+    not measured."""
+    results = found.results
+    said = (" ".join(results.coverage()), "; ".join(results.not_counted()), " ".join(results.lacking.values()))
     return "\n".join(f'<p class="about">{escape(one)}</p>' for one in said if one)
 
 
