@@ -20,6 +20,7 @@ from schedlab.analysis.fidelity_sample import Sample, read_sample
 from schedlab.analysis.outcome import OutcomeComparison
 from schedlab.model.errors import InputError
 from schedlab.model.workload import Workload
+from schedlab.workload.offered import offered_load
 from schedlab.workload.swf.header import machine_size
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def _side(sample: Sample, processors: int) -> Side:
         name=sample.name,
         jobs=len(sample),
         span=sample.span,
-        offered_load=work / (processors * sample.span) if sample.span > 0 and processors else None,
+        offered_load=offered_load(work, processors, sample.span),
         users=len(users),
         busiest_user=float(users.max() / len(sample)) if len(users) else None,
         jobs_per_user=float(np.median(users)) if len(users) else None,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from schedlab.analysis.fragmentation import fragmentation
 from schedlab.analysis.machine import Machine
-from schedlab.analysis.resources import asked_by_requests, offered_load, ratio
+from schedlab.analysis.resources import asked_by_requests, load_of_jobs, ratio
 from schedlab.analysis.series import window
 from schedlab.analysis.stays import Floats, find_stays, group_of_node
 from schedlab.analysis.trim import Selection
@@ -62,7 +62,7 @@ def resources_by_part(run: Run, by: Part = "partition", *, trim: Selection | Non
                     "part": name,
                     "resource": resource.name,
                     "total": total,
-                    "load": None if requests is None else offered_load(run.tables, asked * requests, total, kept),
+                    "load": None if requests is None else load_of_jobs(run.tables, asked * requests, total, kept),
                     "utilisation": ratio(float(used[inside].sum()), total * (end - begin)) if asked.any() else None,
                     **_queue(waits, None if requests is None else asked * requests, begin, end),
                     "fragmentation": ratio(fragments, free),

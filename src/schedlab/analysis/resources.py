@@ -16,6 +16,7 @@ from schedlab.model.request import Request
 from schedlab.model.resources import Resource, resources_of
 from schedlab.model.run import Run, Tables
 from schedlab.model.suggest import did_you_mean
+from schedlab.workload.offered import offered_load
 
 MOST_JOBS = 500_000  # of which the nodes are looked at for a summary: it has no fragmentation beyond
 
@@ -31,7 +32,7 @@ def resource_summary(
         found[resource.name] = {
             "total": _plain(total),
             **machine_over_time(tables, resource, total, begin, end),
-            "load": offered_load(tables, asked_by_requests(resource, machine.requests), total, kept),
+            "load": load_of_jobs(tables, asked_by_requests(resource, machine.requests), total, kept),
             "fragmentation": None,
         }
         if not asked_by_requests(resource, machine.requests).any():  # unused, or known to somebody else: to Slurm
@@ -71,17 +72,14 @@ def machine_over_time(
     }
 
 
-def offered_load(tables: Tables, asked: NDArray[Any], total: float, kept: NDArray[np.bool_]) -> float | None:
-    """What these jobs ask for, times how long they run / (what there is × the time from first to last submission).
-
-    `asked` is what a chunk of each request asks for.
-    """
+def load_of_jobs(tables: Tables, asked: NDArray[Any], total: float, kept: NDArray[np.bool_]) -> float | None:
+    """The offered load of these jobs; `asked` is what a chunk of each request asks for."""
     submit = tables.column("submit")[kept]
     if not len(submit):
         return None
     of_jobs = asked[tables.column("request")[kept]] * tables.column("count")[kept]
     work = float((of_jobs * tables.column("runtime")[kept]).sum())
-    return ratio(work, total * float(submit.max() - submit.min()))
+    return offered_load(work, total, float(submit.max() - submit.min()))
 
 
 def resource_of(run: Run, name: str) -> Resource:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 SIGNIFICANT = 0.05  # a corrected p-value below it is a difference
 
-_NAMES = {"backfilled_share": "share of backfilled jobs", "queued_share": "share of time with a queue"}
+_NAMES = {"backfilled_share": "share of backfilled jobs"}
 
 
 def verdicts(comparisons: pl.DataFrame, *, jobs: str = "") -> list[str]:

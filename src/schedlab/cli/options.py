@@ -148,6 +148,15 @@ Seeds = Annotated[
         rich_help_panel=SIMULATING,
     ),
 ]
+Load = Annotated[
+    float | None,
+    typer.Option(
+        metavar="LOAD",
+        help="Scale the log to this offered load ([b]0.9[/b]) on the machine: times between submittals are "
+        "multiplied by the load that it has / LOAD. Load: cores × run times / (cores of the machine × time from "
+        "the first to the last submittal).",
+    ),
+]
 ForceFile = Annotated[bool, typer.Option("--force", "-f", metavar="", help="Replace the file if there is one.")]
 Json = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON document instead of tables.")]
 

@@ -16,6 +16,7 @@ from schedlab.cli.options import (
     Clean,
     Cleaning,
     Json,
+    Load,
     Log,
     MissingLimit,
     OnBadRows,
@@ -90,6 +91,7 @@ def run(
             "[b]failures(mtbf=2e6)[/b], your own [b]mine.py:Thermometer[/b]; once for each.",
         ),
     ] = [],  # noqa: B006
+    load: Load = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -189,12 +191,15 @@ def run(
     from schedlab.engine.scenario import Scenario, load_observers
     from schedlab.experiment.session import parse_policies, run_folders, scenarios
     from schedlab.policy.estimates import parse_estimate
+    from schedlab.workload.transform.load import check_load, scale_load
 
     # Everything that can be wrong is looked at before the log is read, which may take a while.
     policies = parse_policies(policy)
     folders = run_folders(out, policies, force=force, go_on=go_on)
     if performance:
         _check_performance(out, checkpoint_every)
+    if load is not None:
+        check_load(load, "--load")
     parse_estimate(estimate)
     load_observers(observe)
     common = Scenario(
@@ -218,12 +223,15 @@ def run(
     planned = scenarios(common, policies, folders, checkpoint_every=every, recipe=recipe)
     with Monitor(watch, pace, status_every, quiet) as monitor:
         read = monitor.read(common)
+        if load is not None:
+            read = replace(read, workload=scale_load(read.inputs[0], load, read.inputs[1].cores))
         planned = [replace(each, workload=read.workload, cluster=read.cluster, reading={}) for each in planned]
         results = _simulate(planned, go_on, tau, monitor)
+    achieved = None if load is None else _load_of(read)
     if as_json:
-        print_json(_document(results))
+        print_json(_document(results, achieved))
     elif not quiet:
-        _print(read, cluster is None, results)
+        _print(read, cluster is None, achieved, results)
 
 
 def _check_performance(out: Path | None, checkpoint_every: str | None) -> None:
@@ -263,11 +271,19 @@ def _finished(results: Sequence[Result]) -> str:
     return "finished: " + ", ".join(str(result.folder or result.policy) for result in results)
 
 
-def _document(results: Sequence[Result]) -> dict[str, Any]:
+def _load_of(read: Scenario) -> float | None:
+    from schedlab.workload.offered import offered
+
+    workload, cluster = read.inputs
+    return offered(workload).load(cluster.cores)
+
+
+def _document(results: Sequence[Result], load: float | None) -> dict[str, Any]:
     """What --json prints."""
     config = results[0].config
+    workload = {name: config["workload"][name] for name in ("name", "sha256", "report")}
     return {
-        "workload": {name: config["workload"][name] for name in ("name", "sha256", "report")},
+        "workload": workload if load is None else workload | {"offered_load": load},
         "cluster": config["cluster"],
         "options": config["options"],
         "runs": [
@@ -282,7 +298,7 @@ def _document(results: Sequence[Result]) -> dict[str, Any]:
     }
 
 
-def _print(read: Scenario, of_header: bool, results: Sequence[Result]) -> None:
+def _print(read: Scenario, of_header: bool, achieved: float | None, results: Sequence[Result]) -> None:
     from schedlab.analysis.compare import Comparison, Row, observed
     from schedlab.cli.output import console, say
     from schedlab.cli.table import comparison_table, footnote
@@ -294,6 +310,8 @@ def _print(read: Scenario, of_header: bool, results: Sequence[Result]) -> None:
     found = machine_size(workload.header) if of_header else None
     source = f", {found[1]} of the log's header" if found else ""
     say(f"{workload.name}: {workload.report.kept:,} jobs on {cluster.name} ({size}{source})")
+    if achieved is not None:
+        say(f"  {workload.header['Note'].splitlines()[-1]} (now {achieved:.4f})", "dim")
     for reason, number in workload.report.dropped.items():
         say(f"  left out: {number:,} {reason}", "dim")
     for note in noted(workload.report.filled, workload.report.kept):

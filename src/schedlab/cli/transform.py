@@ -80,6 +80,15 @@ def transform(
             rich_help_panel=LOAD,
         ),
     ] = None,
+    load: Annotated[
+        float | None,
+        typer.Option(
+            metavar="LOAD",
+            help="The offered load: multiply the times between submittals so that it is [b]0.9[/b], when sizes are "
+            "what they will be.",
+            rich_help_panel=LOAD,
+        ),
+    ] = None,
     shuffle: Annotated[
         bool,
         typer.Option("--shuffle", metavar="", help="Deal the jobs out to the submit times.", rich_help_panel=LOAD),
@@ -123,8 +132,8 @@ def transform(
 ) -> None:
     """Make a log of others: cut, filter, more or less load, another machine, other estimates.
 
-    Several logs are merged first; then things are done in the order of the lists below; splitting comes last. The
-    header of the new log says what was done.
+    Several logs are merged first; then things are done in the order of the lists below (a load when sizes are known);
+    splitting comes last. The header of the new log says what was done.
 
     [b]schedlab transform KTH-SP2.swf.gz -o month.swf.gz --window 30d..60d --stretch 0.8[/b]
 
@@ -164,6 +173,7 @@ def transform(
         cores_per_node=cores_per_node,
         machine=machine,
         machine_from=machine_from,
+        load=load,
         estimates=estimates,
         round_limits=round_limits,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import Any
 from schedlab.model.errors import InputError
 from schedlab.model.workload import LABELLED, JobBatch, Workload
 from schedlab.workload.flurries import FLURRY_COLUMNS, Flurry, flurry_rows
+from schedlab.workload.offered import Offered
 
 _UNFIT = re.compile(r"[^\w.@+-]")  # for a file name
 _ENDINGS = re.compile(r"((?:\.[A-Za-z]\w*)?(?:\.(?:gz|zst))?)$")
@@ -23,27 +23,25 @@ class Measured:
     def __init__(self, workload: Workload, machine: int | None = None) -> None:
         from schedlab.workload.transform.machine import processors
 
-        self.jobs, self._first, self._last, self._work = 0, 0.0, 0.0, 0.0
+        self.found = Offered()
         self._machine = machine or processors(workload)
         self._inner = workload
         self.workload = replace(workload, source=self._batches)
 
     def _batches(self) -> Iterator[JobBatch]:
-        jobs, first, last, work = 0, math.inf, 0.0, 0.0
+        found = Offered()
         for batch in self._inner.batches():
-            if len(batch):
-                jobs += len(batch)
-                first, last = min(first, float(batch.submit[0])), float(batch.submit[-1])
-                work += float(self._inner.cores(batch) @ batch.runtime)
+            found.add(batch, self._inner.requests)
             yield batch
-        self.jobs, self._first, self._last, self._work = jobs, first, last, work
+        self.found = found
 
     def __str__(self) -> str:
-        span = self._last - self._first
-        if not self.jobs:
+        found = self.found
+        if not found.jobs:
             return "no jobs"
-        said = f"{self.jobs:,} jobs in {span / 86_400:,.1f} days"
-        return f"{said}, offered load {self._work / (self._machine * span):.3f}" if self._machine and span else said
+        said = f"{found.jobs:,} jobs in {found.span / 86_400:,.1f} days"
+        load = found.load(self._machine) if self._machine else None
+        return said if load is None else f"{said}, offered load {load:.3f}"
 
 
 def read(log: str, options: dict[str, Any]) -> Workload:
@@ -93,7 +91,7 @@ def write(jobs: Workload, out: Path, split: str | None, before: Measured, *, for
                 say(f"  left out: {count:,} {what}", "dim")
             for note in noted(before.workload.report.filled, before.workload.report.kept):
                 say(f"  noted: {note}", "dim")
-        if not after.jobs:
+        if not after.found.jobs:
             warn(f"no job is left in {path}")
         say(f"{path}: {after}")
         for sentence in lost:

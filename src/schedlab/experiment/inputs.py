@@ -27,8 +27,8 @@ KEPT_JOBS = 2_000_000  # in memory, from one run of a worker to the next
 def workload_key(point: Point, seed: int) -> str:
     """Equal for points that have the same jobs."""
     own = {name: value for name, value in point.items() if PARAMETERS[name].table == "workload"}
-    # The machine's size has a part in it where a load is held.
-    if {"pressure", "fill"} & set(own):
+    # The machine's size has a part in it where a load is wanted.
+    if {"pressure", "fill", "load"} & set(own) and "cluster" in point:
         own["cluster"] = point["cluster"]
     return json.dumps([own, seed], sort_keys=True)
 
@@ -58,7 +58,8 @@ def _made(point: Point, seed: int) -> Workload:
     given = {step.name: point[step.name] for step in fields(Steps) if step.name in point}
     if given:
         steps: Any = Steps
-        jobs = steps(**given).apply(jobs, seed)
+        cores = read_cluster(str(point["cluster"])).cores if "load" in given and "cluster" in point else None
+        jobs = steps(**given).apply(jobs, seed, cores=cores)
     return jobs if preparation is None else preparation.apply(jobs, seed)
 
 

@@ -133,6 +133,7 @@ PARAMETERS: dict[str, Parameter] = {
         step.name: Parameter("workload", f"the transformation {step.name}", _STEP_CHECKS.get(step.name, _text))
         for step in fields(Steps)
     },
+    "load": Parameter("workload", "the offered load, to which times between submittals are scaled", _number),
     "pressure": Parameter("workload", "the job pressure that is held: 1.0, or a band such as 1.0..1.1", _pressure),
     "fill": Parameter("workload", "the wait for which the machine is filled first", _duration),
     "fill_cores": Parameter("workload", "the size of the jobs that fill it", _whole),

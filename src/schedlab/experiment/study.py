@@ -191,6 +191,8 @@ class _Reading:
             self.mistakes.add(("workload",), "how many jobs shall the model make?", "jobs = 10_000, or span = '7d'")
         if "fill" in grid and "experiment" not in grid:
             self.mistakes.add(("workload", "fill"), "a fill needs an experiment", "experiment = '7d'")
+        for other in {"stretch", "pressure"} & set(grid) if "load" in grid else ():
+            self.mistakes.add(("workload", "load"), f"load and {other} both say how many jobs come", "give one of them")
         if "cluster" not in grid and ({"pressure", "fill"} & set(grid) or "model" in grid):
             self.mistakes.add(("run",), "on which machine?", "cluster = '120x2' in [run]")
 

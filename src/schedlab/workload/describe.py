@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from schedlab.model.cluster import Cluster
 from schedlab.model.request import Request
-from schedlab.model.resources import Resource, resources_named, resources_of
+from schedlab.model.resources import resources_named, resources_of
 from schedlab.model.workload import JobBatch, Workload
 from schedlab.workload.notes import RUN_AS_LIMIT
+from schedlab.workload.offered import amounts, offered_load
 from schedlab.workload.read import read_workload
 from schedlab.workload.swf.header import machine_size
 from schedlab.workload.swf.read import SwfReport
@@ -180,10 +181,10 @@ class _Count:
         names = dict.fromkeys(name for request in requests for name, amount in request.chunk.items() if amount)
         cores, *others = resources_named(names)
         for resource in others:
-            amounts = _amounts(resource, requests, batch)
-            self.asked.setdefault(resource.name, Tally()).add(amounts[amounts > 0])
-            self.work_of[resource.name] = self.work_of.get(resource.name, 0.0) + float(amounts @ batch.runtime)
-        return _amounts(cores, requests, batch)
+            asked = amounts(resource, requests, batch)
+            self.asked.setdefault(resource.name, Tally()).add(asked[asked > 0])
+            self.work_of[resource.name] = self.work_of.get(resource.name, 0.0) + float(asked @ batch.runtime)
+        return amounts(cores, requests, batch)
 
     def _add_requests(self, runtime: NDArray[np.float64], limit: NDArray[np.float64]) -> None:
         equal = runtime == limit
@@ -224,7 +225,7 @@ class _Count:
             processors=machine,
             processors_from=source,
             work=self.work,
-            offered_load=self.work / (machine * span) if span > 0 and machine and source != LARGEST else None,
+            offered_load=None if source == LARGEST else offered_load(self.work, machine, span),
             sizes=_known(tallies["cores"]),
             serial=tallies["cores"].share(whole & (size == 1)),
             power_of_two=tallies["cores"].share(whole & (size > 0) & (size & (size - 1) == 0)),
@@ -249,17 +250,11 @@ class _Count:
     def _asked(self, name: str, cluster: Cluster | None, span: float) -> Asked:
         totals = {} if cluster is None else {each.name: each.total(cluster) for each in resources_of(cluster)}
         total = None if cluster is None else totals.get(name, 0.0)
-        load = self.work_of[name] / (total * span) if total and span > 0 else None
+        load = offered_load(self.work_of[name], total or 0.0, span)
         return Asked(len(self.asked[name]), _known(self.asked[name]), self.work_of[name], total, load)
 
 
 LARGEST = "the largest job: the log does not say"
-
-
-def _amounts(resource: Resource, requests: Sequence[Request], batch: JobBatch) -> NDArray[np.float64]:
-    """How much of it each job asks for, in all."""
-    chunk = np.array([resource.asked(request.chunk) for request in requests])
-    return np.asarray(batch.count * chunk[batch.request])
 
 
 def _machine(header: dict[str, str], processors: int | None, largest: int) -> tuple[int, str]:

@@ -1,7 +1,7 @@
 """Workloads made of other workloads: shorter, denser, for another machine, of some users. See docs/transforms.md."""
 
 from schedlab.workload.transform.limits import round_limits, set_estimates
-from schedlab.workload.transform.load import duplicate, stretch, thin
+from schedlab.workload.transform.load import duplicate, scale_load, stretch, thin
 from schedlab.workload.transform.machine import nodes_to_cores, rescale
 from schedlab.workload.transform.merge import merge
 from schedlab.workload.transform.select import sample_users, select
@@ -16,6 +16,7 @@ __all__ = [
     "rescale",
     "round_limits",
     "sample_users",
+    "scale_load",
     "select",
     "set_estimates",
     "shuffle",

@@ -1,9 +1,10 @@
-"""More or less load: the three usual ways, none of which leaves everything else as it was."""
+"""More or less load: the usual ways, none of which leaves everything else as it was."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from schedlab.model.errors import InputError
 from schedlab.model.random import random_stream
 from schedlab.model.units import format_duration
 from schedlab.model.workload import JobBatch, Workload
+from schedlab.workload.offered import offered
 from schedlab.workload.transform.derive import Changes, derive, keep_jobs, move
 from schedlab.workload.transform.order import in_order, join
 from schedlab.workload.transform.survey import beyond, first_submit, survey
@@ -27,6 +29,31 @@ def stretch(workload: Workload, factor: float) -> Workload:
     """
     if not 0 < factor < np.inf:
         raise InputError(f"the factor cannot be {factor:g}", hint="a number above 0; below 1 there is more load")
+    return _stretched(workload, factor, f"times between submittals × {factor:g}")
+
+
+def scale_load(workload: Workload, load: float, cores: int) -> Workload:
+    """All times between submittals × one factor, so that the offered load on a machine of `cores` is `load`.
+
+    The factor is the load that it has / `load`; what stretching does to a workload is said there. Jobs larger than the
+    machine count too.
+    """
+    check_load(load)
+    now = offered(workload).load(cores)
+    if not now:
+        hint = "jobs have to run, on a machine with cores, and must not all come at once"
+        raise InputError("has no offered load that could be scaled", where=workload.name, hint=hint)
+    factor = now / load
+    note = f"times between submittals × {factor:.6g}: offered load {load:g} instead of {now:.4g} on {cores} cores"
+    return _stretched(workload, factor, note, name=f"{workload.name} at load {load:g}")
+
+
+def check_load(load: float, where: str = "") -> None:
+    if not 0 < load < np.inf:
+        raise InputError(f"the load cannot be {load:g}", where=where, hint="a number above 0, such as 0.9")
+
+
+def _stretched(workload: Workload, factor: float, note: str, **changes: Any) -> Workload:
     first = first_submit(workload)
 
     def stretched(times: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -46,7 +73,7 @@ def stretch(workload: Workload, factor: float) -> Workload:
         replace(phase, begin=first + (phase.begin - first) * factor, end=first + (phase.end - first) * factor)
         for phase in workload.phases
     )
-    return derive(workload, f"times between submittals × {factor:g}", step, phases=phases)
+    return derive(workload, note, step, phases=phases, **changes)
 
 
 def thin(workload: Workload, share: float, seed: int = 0) -> Workload:

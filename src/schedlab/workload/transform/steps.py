@@ -12,8 +12,8 @@ from schedlab.model.units import parse_duration, parse_share
 from schedlab.model.workload import Workload
 from schedlab.workload.flurries import remove_flurries
 from schedlab.workload.transform.limits import round_limits, set_estimates
-from schedlab.workload.transform.load import duplicate, stretch, thin
-from schedlab.workload.transform.machine import nodes_to_cores, rescale
+from schedlab.workload.transform.load import duplicate, scale_load, stretch, thin
+from schedlab.workload.transform.machine import nodes_to_cores, processors, rescale
 from schedlab.workload.transform.select import sample_users, select
 from schedlab.workload.transform.shuffle import shuffle
 from schedlab.workload.transform.window import window
@@ -39,11 +39,16 @@ class Steps:
     cores_per_node: int | None = None
     machine: int | None = None
     machine_from: int | None = None
+    load: float | None = None  # when the sizes are what they will be
     estimates: str | None = None  # exact, a factor, f-model:5
     round_limits: str | float | None = None
 
-    def apply(self, jobs: Workload, seed: int = 1, mark: str = "") -> Workload:
-        """Errors name the step after `mark` (`--` for options)."""
+    def apply(self, jobs: Workload, seed: int = 1, mark: str = "", cores: int | None = None) -> Workload:
+        """Errors name the step after `mark` (`--` for options). `cores`: of the machine that a load is for, where it is
+        not that of the log."""
+        if self.load is not None and self.stretch is not None:
+            hint = "leave out one of them"
+            raise InputError("load and stretch both say how far apart jobs come", where=f"{mark}load", hint=hint)
         if self.remove_flurries:
             jobs = remove_flurries(jobs)
         if self.window is not None:
@@ -71,12 +76,21 @@ class Steps:
             jobs = nodes_to_cores(jobs, self.cores_per_node)
         if self.machine is not None:
             jobs = rescale(jobs, self.machine, self.machine_from)
+        if self.load is not None:
+            jobs = scale_load(jobs, self.load, cores or self._machine_of(jobs, f"{mark}load"))
         if self.estimates is not None:
             factor, spread = parse_estimates(self.estimates, f"{mark}estimates")
             jobs = set_estimates(jobs, factor=factor, spread=spread, seed=seed)
         if self.round_limits is not None:
             jobs = round_limits(jobs, parse_duration(self.round_limits, where=f"{mark}round-limits"))
         return jobs
+
+    def _machine_of(self, jobs: Workload, where: str) -> int:
+        found = self.machine or self.machine_from or processors(jobs)
+        if not found:
+            hint = "say it: --from PROCESSORS, or a cluster"
+            raise InputError("the log does not say how large its machine is", where=where, hint=hint)
+        return found
 
 
 def parse_window(text: str, where: str) -> tuple[float | datetime | None, float | datetime | None]:
