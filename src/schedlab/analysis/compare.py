@@ -61,7 +61,7 @@ _METRICS = (
     Metric("queue_length.mean", "mean queue length", "number"),
     Metric("queue_length.max", "longest queue", "number"),
     Metric("queued_share", "share of time with a queue", "share", None),
-    Metric("throughput_per_hour", "jobs per hour", "number", "higher"),
+    Metric("throughput_per_hour", "throughput per hour", "number", "higher"),
     Metric("backfilled_share", "backfilled", "share", None),
     Metric("states.killed", "killed", "count", None),
     Metric("states.rejected", "rejected", "count", None),

@@ -12,9 +12,11 @@ import typer
 from schedlab.cli.options import ForceFile
 
 if TYPE_CHECKING:
+    from schedlab.experiment.results import Results
     from schedlab.model.run import Run
     from schedlab.plot.catalogue import Kind
 
+METRICS = ("wait", "turnaround", "slowdown", "bounded_slowdown", "processor_slowdown")
 _FLAGS = {"span": "--from, --to", "labels": "--label"}
 
 
@@ -28,7 +30,8 @@ def plot(
         list[Path] | None,
         typer.Argument(
             metavar="RUN…",
-            help="Run folders, or folders that hold runs; for [b]--kind users[/b] also the folder of a study.",
+            help="Run folders, or folders that hold runs; for [b]--kind users[/b] also the folder of a study, for "
+            "[b]--kind sweep[/b] nothing else.",
             show_default=False,
         ),
     ] = None,
@@ -40,7 +43,22 @@ def plot(
         typer.Option("--out", "-o", metavar="FILE", help="The figure: a name that ends in .pdf, .svg or .png."),
     ] = None,
     metric: Annotated[
-        str | None, typer.Option(metavar="wait|turnaround|slowdown|bounded_slowdown", help="What is shown of each job.")
+        str | None,
+        typer.Option(
+            metavar="METRIC",
+            help=f"What is shown of each job: {', '.join(METRICS)}; of a sweep any metric of a run: [b]wait.mean[/b], "
+            "[b]turnaround.p99[/b], [b]observed.energy_kwh[/b].",
+        ),
+    ] = None,
+    x: Annotated[
+        str | None,
+        typer.Option(
+            "--x",
+            metavar="PARAMETER",
+            help="Of a sweep: what the study varies ([b]load[/b]), or an argument in it ([b]policy.depth[/b], "
+            "[b]observe.mtbf[/b]). [dim]\\[default: the first that is a number][/dim]",
+            show_default=False,
+        ),
     ] = None,
     statistic: Annotated[str | None, typer.Option(metavar="mean|median", help="Of the jobs of a class.")] = None,
     colour: Annotated[
@@ -84,6 +102,8 @@ def plot(
     [b]schedlab plot results/* --kind ecdf --metric bounded_slowdown -o slowdowns.pdf[/b]
 
     [b]schedlab plot results/easy --kind gantt --colour user --from 2d --to 3d -o gantt.pdf[/b]
+
+    [b]schedlab plot study --kind sweep --x load --metric wait.mean -o waits.pdf[/b]
     """
     from schedlab.cli.compare import open_runs
     from schedlab.cli.output import check_new_file, say
@@ -99,10 +119,14 @@ def plot(
     if out is None:
         raise InputError("where to?", hint="name the figure to write: -o figure.pdf")
     options: dict[str, Any] = {"metric": metric, "statistic": statistic, "colour": colour, "labels": label or None}
-    options["resource"] = resource
+    options |= {"resource": resource, "x": x}
     _check_options(kind_of(kind), options | {"span": begin or end})
     checked_ending(out)
     check_new_file(out, force)
+    if kind_of(kind).of_study:
+        _draw_study(kind, runs, out, width=str(width), title=title, **options)
+        return
+    del options["x"]
     if kind_of(kind).repetitions and len(runs) == 1 and (runs[0] / "ledger.sqlite").is_file():
         found, options["labels"] = _runs_of_study(runs[0], label)
     else:
@@ -111,8 +135,25 @@ def plot(
     say(f"{'1 run' if len(found) == 1 else f'{len(found)} runs'} in {out}")
 
 
-def _runs_of_study(folder: Path, labels: Sequence[str]) -> tuple[list[Run], list[str]]:
-    """Its finished runs in the order of the plan, and what the group of each is called."""
+def _draw_study(
+    kind: str, folders: Sequence[Path], out: Path, *, x: str | None, metric: str | None, **options: Any
+) -> None:
+    from schedlab.cli.output import say
+    from schedlab.experiment.sweep import axis_of, sweep_table
+    from schedlab.model.errors import InputError
+    from schedlab.plot.catalogue import draw
+
+    if len(folders) != 1:
+        hint = "name one: a folder that schedlab experiment run made"
+        raise InputError(f"--kind {kind} shows one study, not {len(folders)}", hint=hint)
+    study = _finished(folders[0])
+    axis, metric = axis_of(study, x), metric or study.metrics[0]
+    table = sweep_table(study, axis, metric)
+    draw(kind, table, out, **options, **axis.titles(study, metric))  # type: ignore[arg-type]
+    say(f"{table['n'].sum():,} runs in {out}: {metric} over {axis.name}")
+
+
+def _finished(folder: Path) -> Results:
     from schedlab.experiment.results import Results
     from schedlab.model.errors import InputError
 
@@ -120,6 +161,14 @@ def _runs_of_study(folder: Path, labels: Sequence[str]) -> tuple[list[Run], list
     if not study.results:
         hint = f"schedlab experiment status {folder} tells how far it is"
         raise InputError("no run of this study is finished", where=str(folder), hint=hint)
+    return study
+
+
+def _runs_of_study(folder: Path, labels: Sequence[str]) -> tuple[list[Run], list[str]]:
+    """Its finished runs in the order of the plan, and what the group of each is called."""
+    from schedlab.model.errors import InputError
+
+    study = _finished(folder)
     if study.study.get("keep") == "summary":
         hint = 'keep = "tables" in the study file keeps them'
         raise InputError("the study has not kept the jobs of its runs", where=str(folder), hint=hint)

@@ -161,7 +161,7 @@ class Results:
 
     def group_of(self, point: Point) -> str:
         """What to call the runs of a point: the values of what varies."""
-        return _called(self.varied, point) or self.name
+        return called(self.varied, point) or self.name
 
     def _rows(self) -> Iterator[StudyRun]:
         for result in self.results:
@@ -183,14 +183,15 @@ class Results:
         matches = [group for group, point in of_group.items() if all(point.get(n) == v for n, v in named.items())]
         shared = [name for name in self.varied if named and name not in named]
         return Context(
-            name=_called(shared, next(iter(of_group.values()))),
+            name=called(shared, next(iter(of_group.values()))),
             table=table,
             baseline=matches[0] if named and matches else None,
-            labels={g: _called([n for n in self.varied if n not in shared], p) or g for g, p in of_group.items()},
+            labels={g: called([n for n in self.varied if n not in shared], p) or g for g, p in of_group.items()},
         )
 
 
-def _called(names: Sequence[str], point: Point) -> str:
+def called(names: Sequence[str], point: Point) -> str:
+    """The values of these parameters in words: `load 0.8, easy`."""
     return ", ".join(_shown(name, point[name]) for name in names if name in point)
 
 

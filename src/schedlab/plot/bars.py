@@ -45,7 +45,7 @@ def plot_bars(
     lines = max((name.count("\n") + 1 for name in names), default=1)
     axes = axes or new_figure(width, 0.62 + max(0.24, 1.3 * lines * SMALL / 72) * len(names)).subplots()
     rows = np.arange(len(names))
-    begin = _logarithmic_from(value)
+    begin = logarithmic_from(value)
     if begin is not None:
         axes.set_xscale("log")
         low, high = np.maximum(low, begin), np.maximum(high, begin)  # what reaches below is cut
@@ -74,7 +74,7 @@ def plot_bars(
     return axes
 
 
-def _logarithmic_from(value: Floats) -> float | None:
+def logarithmic_from(value: Floats) -> float | None:
     """Where a logarithmic axis begins, if the values differ so much that they need one."""
     above = value[value > 0]
     if np.nanmin(value, initial=0.0) < 0 or not len(above) or above.max() <= _LARGEST_FACTOR * above.min():

@@ -22,6 +22,7 @@ from schedlab.plot.measures import labels_of
 from schedlab.plot.over_time import plot_queue, plot_utilisation
 from schedlab.plot.performance import plot_performance
 from schedlab.plot.style import Width, figure_headline, legend, panels, save
+from schedlab.plot.sweep import plot_sweep
 from schedlab.plot.times import Clock, Span, span_of
 from schedlab.plot.users import plot_users
 
@@ -40,6 +41,7 @@ class Kind:
     draw: Callable[..., Any]  # (runs, path, **options)
     options: tuple[str, ...] = ()
     repetitions: bool = False  # runs with the same label are drawn together: the folder of a study can be drawn
+    of_study: bool = False  # drawn of the table that a study makes of its runs, not of runs
 
 
 def draw(kind: str, runs: Sequence[Run], path: str | Path | None = None, **options: Any) -> Axes | Figure:
@@ -144,6 +146,13 @@ _KINDS = (
     Kind("ecdf", "the share of jobs at or below each value of a metric", plot_ecdf, _OF_JOBS),
     Kind("classes", "a metric by size and run time of the jobs", plot_classes, (*_OF_JOBS, "statistic")),
     Kind("users", "a box for each user and policy, over its runs, of a metric's mean", plot_users, _OF_JOBS, True),
+    Kind(
+        "sweep",
+        "a metric of a study over a parameter, a line for each policy, with intervals",
+        plot_sweep,
+        ("x", "metric", "labels"),
+        of_study=True,
+    ),
     Kind("comparison", "waits, queue and machine of several runs in one picture", plot_comparison, ("labels",)),
     Kind("performance", "how long decisions took, over time and by the queue, and memory", _performance, _OVER_TIME),
     Kind("baseline", "machine and waits over the phases of an experiment", _baseline),

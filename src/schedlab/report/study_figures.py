@@ -1,4 +1,4 @@
-"""The figures of a study: bars, a map of two parameters, how the waits are spread, and who waits."""
+"""The figures of a study: metrics over a parameter, bars, a map of two parameters, spreads of waits, who waits."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from schedlab.analysis.verdict import metric_name
 from schedlab.experiment.results import Context
+from schedlab.experiment.sweep import axis_of, sweep_table, swept
 from schedlab.plot.bars import plot_bars
 from schedlab.plot.classes import plot_classes
 from schedlab.plot.distributions import plot_box, plot_ecdf
 from schedlab.plot.heatmap import plot_heatmap
 from schedlab.plot.style import Width, figure_of
+from schedlab.plot.sweep import plot_sweep
 from schedlab.report.findings import Findings
 from schedlab.report.page import embedded
 from schedlab.report.study_jobs import pooled
@@ -21,11 +23,35 @@ if TYPE_CHECKING:
     from schedlab.model.run import Run
 
 MOST_CELLS = 600
+MOST_SWEEPS, MOST_PANELS, MOST_LINES = 2, 6, 14
 LONGEST_LABEL = 32  # letters; figures with longer ones need the whole width
 
 
 def figures(found: Findings) -> str:
-    return "\n".join([*_bars(found), *_map(found), *_of_jobs(found)]) if found.contexts else ""
+    parts = (_sweeps, _bars, _map, _of_jobs)
+    return "\n".join(figure for part in parts for figure in part(found)) if found.contexts else ""
+
+
+def _sweeps(found: Findings) -> Iterator[str]:
+    """Every metric over each parameter that takes three numbers or more; a panel for whatever else varies."""
+    for name in swept(found.results)[:MOST_SWEEPS]:
+        axis = axis_of(found.results, name)
+        tables = {metric: sweep_table(found.results, axis, metric) for metric in found.metrics}
+        several = tables[found.first]["panel"].n_unique()
+        if several > MOST_PANELS or tables[found.first]["line"].n_unique() > MOST_LINES:
+            continue
+        repeated = any(row["low"] is not None for row in found.merged.values())
+        interval = ", with 95 % confidence intervals" if repeated else ""
+        yield f"<h3>Over {escape(name)}</h3>"
+        yield f'<p class="about">Means over the repetitions{interval}.</p>' if repeated else ""
+        yield f'<div class="{"all" if several > 1 else "pairs"}">'
+        for metric, table in tables.items():
+            if table["value"].null_count() == len(table):
+                continue
+            width: Width = "page" if several > 1 else "column"
+            figure = plot_sweep(table, width=width, **axis.titles(found.results, metric))
+            yield embedded(figure, name=f"{metric_name(metric)} over {name}")
+        yield "</div>"
 
 
 def _bars(found: Findings) -> Iterator[str]:
