@@ -23,10 +23,10 @@ from schedlab.plot.classes import plot_classes
 from schedlab.plot.curves import plot_curves
 from schedlab.plot.distributions import cumulative, plot_box, plot_ecdf, plot_violin
 from schedlab.plot.heatmap import plot_heatmap, short
-from schedlab.plot.measures import measured
+from schedlab.plot.measures import measured, sample_of
 from schedlab.plot.over_time import plot_queue, plot_utilisation
 from schedlab.plot.performance import plot_performance
-from schedlab.plot.users import user_means
+from schedlab.plot.users import plot_users, user_means
 
 # 160 seconds make three steps of a minute: 0 to 60, 60 to 120, 120 to 160.
 BUSY = [220 / 240 * 100, 230 / 240 * 100, 100]
@@ -145,9 +145,49 @@ def test_many_points_are_thinned_evenly() -> None:
     np.testing.assert_allclose(shares, (values + 1) / 1_000_000)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("comparison", "baseline", "performance")])
+@pytest.mark.parametrize(
+    "kind", [kind for kind in KINDS if kind not in ("comparison", "baseline", "performance", "sweep")]
+)
 def test_a_run_in_which_nothing_started(kind: str) -> None:
     figure_drawn(draw(kind, [nothing_started()]))
+
+
+def test_queues_as_boxes_and_shares_of_time() -> None:
+    """Nobody waits for 70 of 160 seconds, one job for 20, two for 70; they ask for 0, 4 and 6 cores."""
+    axes = plot_ecdf([five_jobs()], metric="queue_length")
+    places, shares = line(axes)
+    assert list(places) == [0, 0, 1, 2]
+    np.testing.assert_allclose(shares, [0, 43.75, 56.25, 100])
+    assert (axes.get_ylabel(), axes.get_xlabel()) == ("time", "jobs waiting (at most)")
+    assert list(line(plot_ecdf([five_jobs()], metric="queue_length", resource="cores"))[0]) == [0, 0, 4, 6]
+    found = sample_of(five_jobs(), "queue_length").distribution()
+    assert [found[name] for name in ("mean", "p25", "median", "p75", "max")] == [1, 0, 1, 2, 2]
+    assert found["mean"] == five_jobs().summary["queue_length"]["mean"]
+    part = sample_of(five_jobs(), "queue_length", (25.0, 105.0), "cores")  # 4 for 5 s, 6 for 70 s, 4 for 5 s
+    assert part.distribution()["mean"] == (4 * 10 + 6 * 70) / 80
+    box = plot_box([five_jobs()], metric="queue_length")
+    assert box.patches[0].get_bbox().intervalx.tolist() == [0, 2]  # type: ignore[attr-defined]
+    assert box.get_xlabel() == "jobs waiting"
+    assert np.isfinite(plot_violin([five_jobs()], metric="queue_length").collections[0].get_paths()[0].vertices).all()
+
+
+@pytest.mark.parametrize("kind", ["box", "violin", "ecdf"])
+def test_a_long_queue_is_on_a_scale_of_factors(kind: str) -> None:
+    with MemoryWriter(TWO_NODES) as writer:
+        writer.write_jobs(job_batch())
+        writer.write_timeline(time_batch([(0.0, 1, 0, 4, 0), (40.0, 1, 800, 4, 800), (160.0, 0, 0, 0, 0)]))
+        run = writer.finish(config("easy"))
+    axes = draw(kind, [run], metric="queue_length")
+    assert_readable(figure_drawn(axes))
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["0", "1", "10", "100", "500"]  # type: ignore[union-attr]
+
+
+def test_queues_are_not_jobs() -> None:
+    for draw_it in (plot_classes, plot_users):
+        with pytest.raises(InputError, match="is of the queue, not of jobs"):
+            draw_it([five_jobs()], metric="queue_length")
+    with pytest.raises(InputError, match="a resource means nothing for the wait of jobs"):
+        plot_box([five_jobs()], resource="cores")
 
 
 def test_one_value_only() -> None:

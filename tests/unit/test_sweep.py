@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
-from tests.unit.test_plot import assert_readable, figure_drawn
+from tests.unit.test_plot import LONG_NAMES, assert_readable, figure_drawn
 from tests.unit.test_study_report import made, simulated, words
 from typer.testing import CliRunner
 
@@ -209,6 +209,15 @@ def test_levels_panels_and_names() -> None:
         plot_sweep(table.drop("line"))
     with pytest.raises(InputError, match="no value to draw"):
         plot_sweep(table.clear())
+
+
+@pytest.mark.parametrize("width", ["column", "page"])
+@pytest.mark.parametrize("kind", [pl.Float64, pl.String])
+def test_twelve_long_names(width: Any, kind: Any) -> None:
+    places = (1.0, 1.05, 2.0, 40.0) if kind == pl.Float64 else LONG_NAMES[:3]
+    given = [(x, line, "", 10.0 + at, 9.0, 25.0) for x in places for at, line in enumerate(LONG_NAMES)]
+    figure = drawn(rows(*given, kind=kind), x="load", label="mean per-processor bounded slowdown", width=width)
+    assert figure.get_figwidth() == (3.4 if width == "column" else 7.0)
 
 
 def test_reports_draw_what_is_swept(tmp_path: Path) -> None:

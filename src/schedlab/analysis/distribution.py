@@ -22,6 +22,21 @@ def distribution(values: NDArray[np.float64]) -> Distribution:
     return {"mean": mean, **{name: _at_rank(values, rank) for name, rank in ranks.items()}, "max": float(values[last])}
 
 
+def weighted_distribution(values: NDArray[np.float64], weights: NDArray[np.float64]) -> Distribution:
+    """Of values that each count so much, such as what held for so many seconds: a percentile is the smallest value
+    that so much of the weight does not exceed."""
+    order = np.argsort(values, kind="stable")
+    upto = np.cumsum(weights[order])
+    if not len(values) or upto[-1] <= 0:
+        return dict.fromkeys(["mean", *QUANTILES, "max"])
+    ordered, total = values[order], float(upto[-1])
+    places = {
+        name: min(int(np.searchsorted(upto, share * total)), len(ordered) - 1) for name, share in QUANTILES.items()
+    }
+    mean = float(values @ weights) / total
+    return {"mean": mean, **{name: float(ordered[at]) for name, at in places.items()}, "max": float(ordered[-1])}
+
+
 def _at_rank(values: NDArray[np.float64], rank: float) -> float:
     below = int(rank)
     low, high = float(values[below]), float(values[min(below + 1, len(values) - 1)])

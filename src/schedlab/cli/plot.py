@@ -46,8 +46,9 @@ def plot(
         str | None,
         typer.Option(
             metavar="METRIC",
-            help=f"What is shown of each job: {', '.join(METRICS)}; of a sweep any metric of a run: [b]wait.mean[/b], "
-            "[b]turnaround.p99[/b], [b]observed.energy_kwh[/b].",
+            help=f"What is shown of each job: {', '.join(METRICS)}; of box, violin and ecdf also queue_length, over "
+            "time; of a sweep any metric of a run: [b]wait.mean[/b], [b]turnaround.p99[/b], "
+            "[b]observed.energy_kwh[/b].",
         ),
     ] = None,
     x: Annotated[
@@ -70,7 +71,10 @@ def plot(
     ] = None,
     resource: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="What is in use or waited for: [b]cores[/b], [b]memory[/b], [b]gpus[/b] …"),
+        typer.Option(
+            metavar="NAME",
+            help="What is in use, or what the queue asks for: [b]cores[/b], [b]memory[/b], [b]gpus[/b] …",
+        ),
     ] = None,
     begin: Annotated[
         str | None,

@@ -135,15 +135,15 @@ def _measured(run: Run, span: Span | None) -> pl.DataFrame:
 
 
 _OVER_TIME, _OF_JOBS = ("span", "labels"), ("metric", "span", "labels")
-_OF_RESOURCE = ("resource", *_OVER_TIME)
+_OF_RESOURCE, _SPREAD = ("resource", *_OVER_TIME), (*_OF_JOBS, "resource")
 _KINDS = (
     Kind("gantt", "who had which nodes, over time", _gantt, ("colour", *_OVER_TIME)),
     Kind("utilisation", "the share of cores (or a resource) in use, over time", plot_utilisation, _OF_RESOURCE),
     Kind("queue", "the number of waiting jobs, or what they ask for, over time", plot_queue, _OF_RESOURCE),
     Kind("curves", "jobs submitted, started and ended so far", _curves, _OVER_TIME),
-    Kind("box", "quartiles, 5 % to 95 %, and mean of a metric", plot_box, _OF_JOBS),
-    Kind("violin", "the density of a metric", plot_violin, _OF_JOBS),
-    Kind("ecdf", "the share of jobs at or below each value of a metric", plot_ecdf, _OF_JOBS),
+    Kind("box", "quartiles, 5 % to 95 %, and mean of a metric or the queue", plot_box, _SPREAD),
+    Kind("violin", "the density of a metric or the queue", plot_violin, _SPREAD),
+    Kind("ecdf", "the share of jobs (queue: of time) at or below each value of a metric", plot_ecdf, _SPREAD),
     Kind("classes", "a metric by size and run time of the jobs", plot_classes, (*_OF_JOBS, "statistic")),
     Kind("users", "a box for each user and policy, over its runs, of a metric's mean", plot_users, _OF_JOBS, True),
     Kind(
