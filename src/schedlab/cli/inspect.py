@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from schedlab.cli.compare import MOST_CLASSES, By
 from schedlab.cli.options import (
     BadRows,
     Clean,
@@ -43,6 +44,13 @@ def inspect(
             help="The machine, for its offered load and for schedules; the log's header says it otherwise.",
         ),
     ] = None,
+    by: Annotated[
+        By | None,
+        typer.Option(
+            help="Who brings the work: jobs and core-hours by size in cores, run time, user, group (account), queue "
+            "(QOS) or partition.",
+        ),
+    ] = None,
     against: Annotated[
         str | None,
         typer.Option(
@@ -55,7 +63,10 @@ def inspect(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", metavar="FILE", help="With --against: a page (.html) or a figure (.png, .pdf, .svg)."
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="A figure (.png, .pdf, .svg) of --by or --against; of --against also a page (.html).",
         ),
     ] = None,
     policy: SimulatedPolicies = None,
@@ -74,18 +85,25 @@ def inspect(
 
     [b]schedlab inspect KTH-SP2-1996-2.1-cln.swf.gz[/b]
 
+    [b]schedlab inspect KTH-SP2-1996-2.1-cln.swf.gz --by user --out users.png[/b]
+
     [b]schedlab inspect generated.swf --against HPC2N.swf.gz --out fidelity.html[/b]
     """
     from schedlab.cli.output import print_json
     from schedlab.cluster.read import read_cluster, recognised_cluster
 
-    if out is not None and against is None:
-        raise InputError("--out is for comparisons", hint="name what to compare with: --against LOG")
-    if reader is None and against is None and recognised_cluster(Path(log)):
+    if out is not None and against is None and by is None:
+        raise InputError("--out is for comparisons and classes", hint="say of what: --against LOG, or --by user")
+    if by is not None and against is not None:
+        raise InputError("--by and --against do not go together", hint="give one of them")
+    if reader is None and against is None and by is None and recognised_cluster(Path(log)):
         _show_cluster(read_cluster(Path(log)), as_json)
         return
     machine = read_cluster(cluster) if cluster else None
     reading = reading_options(clean, procs, missing_limit, bad_rows, reader)
+    if by is not None:
+        _show_classes(log, by.value, reading, out, force, as_json)
+        return
     if against is not None:
         _show_fidelity(log, against, machine, reading, out, force, as_json, policy, seeds)
         return
@@ -97,6 +115,34 @@ def inspect(
         print_json(found.to_dict())
     else:
         print_sections(found.table())
+
+
+def _show_classes(log: str, by: str, reading: dict[str, Any], out: Path | None, force: bool, as_json: bool) -> None:
+    from schedlab.analysis.shares import shares_by_class
+    from schedlab.cli.output import check_new_file, console, print_json, say
+    from schedlab.cli.table import shares_table
+    from schedlab.workload.read import read_workload
+
+    if out is not None:
+        from schedlab.plot.style import checked_ending
+
+        checked_ending(out)
+        check_new_file(out, force)
+    workload = read_workload(log, **reading, in_memory=False, requests="full")
+    found = shares_by_class(workload, by)
+    if out is not None:
+        from schedlab.plot.shares import plot_shares
+
+        plot_shares(found, out, by=by, title=workload.name)
+    if as_json:
+        print_json({"name": workload.name, "by": by, "classes": found.to_dicts()})
+        return
+    say(f"{workload.name}: {sum(found['jobs']):,} jobs, {sum(found['core_hours']):,.0f} core-hours\n")
+    console().print(shares_table(by, found, MOST_CLASSES))
+    if len(found) > MOST_CLASSES:
+        say(f"and {len(found) - MOST_CLASSES:,} more with less core time: --json lists them all", "dim")
+    if out is not None:
+        say(f"in {out}")
 
 
 def _show_cluster(cluster: Cluster, as_json: bool) -> None:

@@ -143,6 +143,21 @@ def _class_sizes(table: pl.DataFrame) -> dict[Any, tuple[str, str]]:
     return {name: (f"{jobs:,}", f"{100 * hours / all_hours:.1f}") for name, jobs, hours in rows}
 
 
+def shares_table(by: str, found: pl.DataFrame, most: int) -> Table:
+    """Jobs and core-hours of the first `most` classes: how many, in per cent, and in per cent from the top."""
+    table = _table({"size": "cores", "runtime": "run time"}.get(by, by))
+    for heading in ("jobs", "%", "up to here %", "core-hours", "%", "up to here %"):
+        table.add_column(Text(f"  {heading}"), justify="right")
+    for row in found[:most].iter_rows(named=True):
+        cells = [
+            cell
+            for name, amount in (("jobs", f"{row['jobs']:,}"), ("core_hours", f"{row['core_hours']:,.0f}"))
+            for cell in (amount, f"{100 * row[f'{name}_share']:.1f}", f"{100 * row[f'{name}_upto']:.1f}")
+        ]
+        table.add_row("unknown" if row["class"] is None else row["class"], *cells)
+    return table
+
+
 def resources_table(comparison: Comparison, tables: Sequence[pl.DataFrame], *, parts: bool) -> Table:
     """A row per run, part of the machine (if it is looked at in parts) and resource that somebody asks for."""
     several = len(tables) > 1
