@@ -261,7 +261,7 @@ def _finish(
     if table["low"].null_count() < len(table):
         most = int(table["n"].max()) if "n" in table.columns else 0  # type: ignore[arg-type]
         said.append("95 % CI" + (f", {most} repetitions" if most else ""))
-        bar = Line2D([], [], color=GREY, linestyle="none", marker="|", markersize=9)
+        bar = Line2D([], [], color=GREY, linestyle="none", marker="|", markersize=6)
         handles.append(bar if words else Patch(color=tint(GREY)))
     if said:
         legend(figure, handles, said, width)
