@@ -28,8 +28,11 @@ LONGEST_LABEL = 32  # letters; figures with longer ones need the whole width
 
 
 def figures(found: Findings) -> str:
-    parts = (_sweeps, _bars, _map, _of_jobs)
-    return "\n".join(figure for part in parts for figure in part(found)) if found.contexts else ""
+    if not found.contexts:
+        return ""
+    over = list(_sweeps(found))
+    heading = ["<h3>Group by group</h3>"] if over else []
+    return "\n".join([*over, *heading, *_bars(found), *_map(found), *_of_jobs(found)])
 
 
 def _sweeps(found: Findings) -> Iterator[str]:
