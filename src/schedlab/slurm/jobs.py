@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -28,25 +29,6 @@ _NOT_AS_WRITTEN = frozenset(
 )
 
 
-def in_cpus(workload: Workload) -> Workload:
-    """Every job as so many single CPUs, which may lie anywhere in its partition.
-
-    Where they lie, with how much memory and which GPUs, is Slurm's business: it may give 17 CPUs of one node and one of
-    another to a job that asked for 18 on two nodes.
-    """
-
-    def batches() -> Iterator[JobBatch]:
-        for batch in workload.batches():
-            count = workload.cores(batch)
-            if workload.asked:
-                told = ((row, workload.asked.get(job)) for row, job in enumerate(batch.id.tolist()))
-                count[:] = [count[row] if options is None else cpus(options) for row, options in told]
-            yield replace(batch, count=np.maximum(count, 1), shapes=None)
-
-    single = [Request(features=request.features, partition=request.partition) for request in workload.requests]
-    return replace(workload, source=batches, requests=single, flexible=True)  # Slurm may give more than was asked for
-
-
 @dataclass(slots=True)
 class Names:
     """Who and what occurs in a workload: the accounts of each user in order of first use, and the QOS."""
@@ -60,7 +42,30 @@ class Speaker:
 
     def __init__(self, workload: Workload) -> None:
         self._workload = workload
+        self._requests = array("i")  # of each job that has come: its place among the workload's requests
         self.left_out: set[str] = set()  # options of sbatch that cannot be passed on
+
+    def in_cpus(self) -> Workload:
+        """Every job as so many single CPUs, which may lie anywhere in its partition.
+
+        Where they lie, with how much memory and which GPUs, is Slurm's business: it may give 17 CPUs of one node and
+        one of another to a job that asked for 18 on two nodes. What it asked for is remembered here: to the engine
+        many requests are the same now.
+        """
+        workload = self._workload
+
+        def batches() -> Iterator[JobBatch]:
+            self._requests = array("i")
+            for batch in workload.batches():
+                self._requests.frombytes(batch.request.astype(np.intc).tobytes())
+                count = workload.cores(batch)
+                if workload.asked:
+                    told = ((row, workload.asked.get(job)) for row, job in enumerate(batch.id.tolist()))
+                    count[:] = [count[row] if options is None else cpus(options) for row, options in told]
+                yield replace(batch, count=np.maximum(count, 1), shapes=None)
+
+        single = [Request(features=request.features, partition=request.partition) for request in workload.requests]
+        return replace(workload, source=batches, requests=single, flexible=True)  # Slurm may give more than asked for
 
     def names(self) -> Names:
         """One pass over the workload."""
@@ -101,11 +106,9 @@ class Speaker:
     def options(self, job: Job) -> dict[str, str]:
         """The options of its sbatch, but for times, identity, arrays and dependencies."""
         written = self._workload.asked.get(job.id)
-        if written is not None:
-            options = _spoken(written)
-        else:
-            options = options_of(self._workload.requests[job.request], job.count)
-        partition = self._workload.requests[job.request].partition or self._named("partition", job.partition)
+        request = self._workload.requests[self._requests[job.sequence]]
+        options = options_of(request, job.count) if written is None else _spoken(written)
+        partition = request.partition or self._named("partition", job.partition)
         for name, value in (
             ("account", self.account(job.group)),
             ("qos", self._named("queue", job.queue)),
