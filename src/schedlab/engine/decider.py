@@ -60,6 +60,10 @@ class Policy(ABC):
         """At the end, or where it failed: files to be kept with the run, by name."""
         return {}
 
+    def refusals(self) -> dict[str, list[int]]:
+        """At the end: why it rejected jobs, in words that users see -> the ids of those jobs."""
+        return {}
+
     def close(self) -> None:  # noqa: B027
         """When the run is over, however it ended."""
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 PATIENCE = 86_400.0  # seconds with an idle machine after which jobs that still wait are given up
 LONGEST_LOOP = 300.0  # seconds; of slurmctld's loops: another phase of them is another run
 LARGEST_ARGUMENT = 1e7
+# Slurm's words for jobs that it has ended; who is queued again was preempted, for of nodes that fail we tell it.
+_KILLED = {"TIMEOUT": "time limit", "DEADLINE": "time limit", "PREEMPTED": "preempted", "NODE_FAIL": "node failure"}
 GOLDEN = (5**0.5 - 1) / 2
 
 
@@ -67,6 +69,7 @@ class RealSlurm(Policy):
         self.name = described(conf=str(conf), set=list(edits), accounts=accounts, qos=qos, **given)
         self.setup = Setup.read(conf, edits, accounts, qos)
         self._controller: Controller | None = None
+        self._refusals: dict[str, list[int]] = {}
 
     def repeat(self, number: int) -> None:
         """Every repetition has another phase of slurmctld's loops; the first one has the given one.
@@ -153,10 +156,7 @@ class RealSlurm(Policy):
 
     def refusals(self) -> dict[str, list[int]]:
         """The jobs that Slurm did not take, or never started, by what it says of them."""
-        found: dict[str, list[int]] = {}
-        for row in self._evidence.refusals:
-            found.setdefault(row["reason"], []).append(row["job"])
-        return found
+        return self._refusals
 
     def close(self) -> None:
         if self._controller is not None:
@@ -223,14 +223,16 @@ class RealSlurm(Policy):
         if known is None:
             return
         self._last_change = view.now
-        if self._controller.job(number).state == "PENDING":
-            view.requeue(known.job)
+        state = self._controller.job(number).state
+        if state == "PENDING":
+            view.requeue(known.job, reason="preempted")
         else:
             self._known.forget(known)
-            view.kill(known.job)
+            view.kill(known.job, reason=_KILLED.get(state, ""))
 
     def _refuse(self, view: View, known: Known, words: str) -> None:
         self._evidence.refused(known.job.id, view.now, words)
+        self._refusals.setdefault(words, []).append(known.job.id)
         self._known.forget(known)
         if known.job.state == "waiting":
             view.reject(known.job)
