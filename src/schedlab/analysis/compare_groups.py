@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _TEXTS = ("group", "baseline", "metric", "test")
-_COUNTS = ("n", "n_baseline", "comparisons")
+_COUNTS = ("n", "n_baseline", "comparisons", "common")
 COLUMNS = (
     "group",
     "baseline",
@@ -40,7 +41,23 @@ COLUMNS = (
     "p_corrected",
     "comparisons",  # that p is corrected for
     "effect",
+    "same_jobs",  # whether both sides started the same jobs
+    "common",  # if not: how many both started (in the pair with fewest), which metrics of jobs are about; null: unknown
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Two runs that did not start the same jobs: how many both started, and metrics of those jobs in each of them."""
+
+    jobs: int | None = None  # None: nobody knows
+    one: Mapping[str, float | None] = field(default_factory=dict)
+    other: Mapping[str, float | None] = field(default_factory=dict)
+
+
+def by_counts(one: Mapping[str, Any], other: Mapping[str, Any]) -> Shared | None:
+    """Where nothing but the summaries is known: jobs are the same if equally many started."""
+    return None if all(one.get(name) == other.get(name) for name in ("jobs", "started")) else Shared()
 
 
 def compare_groups(
@@ -51,11 +68,13 @@ def compare_groups(
     on: Sequence[str] = SAME_REPETITION,
     correction: Correction = "holm",
     level: float = LEVEL,
+    shared: Callable[[Mapping[str, Any], Mapping[str, Any]], Shared | None] = by_counts,
 ) -> pl.DataFrame:
     """One row per group and metric (COLUMNS). p-values are corrected for all comparisons of this table.
 
     Runs are paired by the columns `on` where at least half of the smaller group has a partner, and only those count
-    then. Null: no interval for one repetition, no ratio where a value is not positive.
+    then. Null: no interval for one repetition, no ratio where a value is not positive. `shared` is asked of each pair
+    of rows of the table which jobs both started; None: the same.
     """
     import polars as pl
 
@@ -63,15 +82,17 @@ def compare_groups(
     rows: list[dict[str, Any]] = []
     for group in other_groups(table, baseline):
         paired, sides = _sides(table, group, baseline, on)
+        jobs, sides = _of_shared_jobs(paired, sides, shared)
         for metric in chosen:
             one, other = _values(sides, metric, paired)
             row = {"group": group, "baseline": baseline, "metric": metric, "paired": paired}
-            rows.append(row | _compared(one, other, paired, level))
+            rows.append(row | _compared(one, other, paired, level) | jobs)
     comparisons = sum(row["p"] is not None for row in rows)
     for row, p in zip(rows, corrected([row["p"] for row in rows], correction).tolist(), strict=True):
         row |= {"p_corrected": None if np.isnan(p) else p, "comparisons": comparisons}
     schema: dict[str, Any] = dict.fromkeys(COLUMNS, pl.Float64)
     schema |= dict.fromkeys(_TEXTS, pl.String) | dict.fromkeys(_COUNTS, pl.Int64) | {"paired": pl.Boolean}
+    schema["same_jobs"] = pl.Boolean
     return pl.DataFrame(rows, schema, orient="row")
 
 
@@ -85,10 +106,41 @@ def _sides(
     one, other = (table.filter(table["group"] == name) for name in (group, baseline))
     if 2 * len(both) >= min(len(one), len(other)):
         both = both.unique([*metrics, *of_baseline], keep="first", maintain_order=True)
-        renamed = dict(zip(of_baseline, metrics, strict=True))
-        return True, (both.select(metrics), both.select(of_baseline).rename(renamed))
+        ours = [name for name in both.columns if not name.endswith(BASELINE)]
+        theirs = {name: name.removesuffix(BASELINE) for name in both.columns if name.endswith(BASELINE)}
+        return True, (both.select(ours), both.select(list(theirs)).rename(theirs))
     one, other = (side.unique(metrics, keep="first", maintain_order=True) for side in (one, other))
     return False, (one, other)
+
+
+def _of_shared_jobs(
+    paired: bool,
+    sides: tuple[pl.DataFrame, pl.DataFrame],
+    shared: Callable[[Mapping[str, Any], Mapping[str, Any]], Shared | None],
+) -> tuple[dict[str, Any], tuple[pl.DataFrame, pl.DataFrame]]:
+    """Metrics of jobs keep to the jobs that both runs of a pair started, where they did not start the same."""
+    if not paired:
+        means = [side.select(name for name in ("jobs", "started") if name in side.columns).mean() for side in sides]
+        return {"same_jobs": means[0].equals(means[1]), "common": None}, sides
+    rows = tuple(side.to_dicts() for side in sides)
+    found = [shared(one, other) for one, other in zip(*rows, strict=True)]
+    others = [each for each in found if each is not None]
+    if not others:
+        return {"same_jobs": True, "common": None}, sides
+    counts = [each.jobs for each in others if each.jobs is not None]
+    for at, each in enumerate(found):
+        if each is not None:
+            rows[0][at] |= each.one
+            rows[1][at] |= each.other
+    changed = tuple(_as_table(own, side.schema) for own, side in zip(rows, sides, strict=True))
+    common = min(counts) if len(counts) == len(others) else None
+    return {"same_jobs": False, "common": common}, (changed[0], changed[1])
+
+
+def _as_table(rows: list[dict[str, Any]], schema: Any) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.DataFrame([{name: row[name] for name in schema} for row in rows], schema)
 
 
 def _values(

@@ -83,6 +83,7 @@ def print_summary(results: Results, seconds: float) -> None:
     say(f"  {format_duration(round(seconds))} this time", "dim")
     if not results.results:
         return
+    _print_first(results)
     _print_groups(results)
     found = results.verdicts(results.metrics[:2])
     for sentence in found[:MOST_VERDICTS]:
@@ -91,6 +92,15 @@ def print_summary(results: Results, seconds: float) -> None:
         say(f"and {len(found) - MOST_VERDICTS:,} more comparisons in the report", "dim")
     for sentence in (*results.coverage(), *results.not_counted()[:MOST_VERDICTS]):
         say(sentence, "dim")
+
+
+def _print_first(results: Results) -> None:
+    """Who did not run, before any mean."""
+    told = results.said_first()
+    for sentence in told[:MOST_VERDICTS]:
+        say(f"- {sentence}", "bold")
+    if len(told) > MOST_VERDICTS:
+        say(f"and {len(told) - MOST_VERDICTS:,} more differences in what became of jobs: in the report", "dim")
 
 
 def _print_groups(results: Results) -> None:

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from schedlab.analysis.compare import metric_called, resource_metrics
 from schedlab.analysis.compare_groups import compare_groups
+from schedlab.analysis.job_ends import ends_told
 from schedlab.analysis.study import PARAMETER, StudyRun, merge_repetitions, study_table
 from schedlab.analysis.verdict import verdict
 from schedlab.engine.store import read_run
 from schedlab.experiment.coverage import coverage
-from schedlab.experiment.execute import result_file, run_folder
+from schedlab.experiment.execute import result_file, run_folder, selection
 from schedlab.experiment.ledger import Ledger, Status
+from schedlab.experiment.started import StartedJobs
 from schedlab.experiment.study import Point
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
@@ -36,6 +38,7 @@ class Context:
     table: pl.DataFrame
     baseline: str | None
     labels: dict[str, str]  # group -> what tells it from the others here: "easy" of "pressure 0.8, easy"
+    started: StartedJobs
 
     def comparisons(self, metrics: Sequence[str]) -> pl.DataFrame:
         """Every group against the baseline; empty where there is nothing to compare."""
@@ -43,7 +46,23 @@ class Context:
 
         if self.baseline is None or len(self.labels) < 2:
             return pl.DataFrame()
-        return compare_groups(self.table, self.baseline, metrics)
+        return compare_groups(self.table, self.baseline, metrics, shared=self.started.shared)
+
+    @property
+    def same_started(self) -> bool:
+        """Whether all groups started the same jobs, repetition by repetition."""
+        return self.started.alike(self.table)
+
+    def said_first(self) -> list[str]:
+        """Who did not run under one group and did under the baseline (without one, the first group)."""
+        first = self.baseline or next(iter(self.labels))
+        ends, jobs = self.started.ends(self.table, first)
+        return [
+            sentence
+            for group, label in self.labels.items()
+            if group != first
+            for sentence in ends_told(label, self.started.ends(self.table, group)[0], self.labels[first], ends, jobs)
+        ]
 
     def verdict(self, row: Mapping[str, Any]) -> str:
         """A comparison in words, without repeating what all groups agree in."""
@@ -105,6 +124,14 @@ class Results:
         found = [context.comparisons(metrics or self.metrics) for context in self.contexts()]
         return pl.concat([one for one in found if len(one)] or [pl.DataFrame()])
 
+    def said_first(self) -> list[str]:
+        """Jobs that were refused, killed, requeued … by reason, where groups differ: before any mean is compared."""
+        return [
+            f"{context.name}: {sentence}" if context.name else sentence
+            for context in self.contexts()
+            for sentence in context.said_first()
+        ]
+
     def verdicts(self, metrics: Sequence[str] | None = None) -> list[str]:
         """The comparisons in words."""
         return [
@@ -147,6 +174,10 @@ class Results:
         """What to call the runs of a point: the values of what varies."""
         return _called(self.varied, point) or self.name
 
+    @cached_property
+    def _started(self) -> StartedJobs:
+        return StartedJobs(self.results, self.run, selection(self.study))
+
     def _rows(self) -> Iterator[StudyRun]:
         for result in self.results:
             point = result["point"]
@@ -170,6 +201,7 @@ class Results:
             name=_called(shared, next(iter(of_group.values()))),
             table=table,
             baseline=matches[0] if named and matches else None,
+            started=self._started,
             labels={g: _called([n for n in self.varied if n not in shared], p) or g for g, p in of_group.items()},
         )
 

@@ -60,7 +60,9 @@ class Findings:
         return mean
 
     def best(self, context: Context, metric: str) -> list[str]:
-        """The groups of a context with the best mean; none if there is nothing to choose between."""
+        """The groups of a context with the best mean; none if there is nothing to choose between, or jobs differ."""
+        if not context.same_started:
+            return []
         groups = list(context.labels)
         places = best([self.mean(group, metric) for group in groups], metric_better(metric))
         return [groups[place] for place in sorted(places)]

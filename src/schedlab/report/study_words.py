@@ -12,6 +12,7 @@ from schedlab.analysis.verdict import judgement, metric_better, metric_name
 from schedlab.experiment.results import Context
 from schedlab.report.findings import MOST_DRAWN, Findings
 
+MOST_SAID = 12  # differences in what became of jobs
 MOST_SETTINGS = 6  # whose sentences are open; those of the others are one click away
 _CLASSES = {"better": "good", "worse": "bad", "": "about"}
 _EXTREMES = {"lower": "Lowest", "higher": "Highest"}
@@ -39,7 +40,7 @@ def verdicts(found: Findings) -> str:
     if not found.contexts:
         return "<p>No run is finished yet.</p>"
     told = [(context, list(_told(found, context))) for context in found.contexts]
-    parts = [_at_a_glance(found)]
+    parts = [_said_first(found), _at_a_glance(found)]
     if any(rows for _, rows in told):
         parts.append(_how_to_read(told))
     elif not found.results.study.get("baseline"):
@@ -61,11 +62,31 @@ def _coverage(found: Findings) -> str:
     return "\n".join(f'<p class="about">{escape(one)}</p>' for one in said if one)
 
 
+def _said_first(found: Findings) -> str:
+    """Who did not run, before any mean."""
+    told = found.results.said_first()
+    if not told:
+        return ""
+    said = f"<ul>\n{''.join(f'<li><strong>{escape(one)}.</strong></li>' for one in told[:MOST_SAID])}\n</ul>"
+    if told[MOST_SAID:]:
+        rest = "".join(f"<li>{escape(one)}.</li>" for one in told[MOST_SAID:])
+        said += _folded(f"{len(told) - MOST_SAID} more differences in what became of jobs", f"<ul>{rest}</ul>")
+    if all(context.same_started for context in found.contexts):
+        return said
+    note = (
+        "Not every group started the same jobs. Waits, turnarounds and slowdowns are judged over the jobs that both "
+        "sides of a comparison started; the means in the table are each group's own, and no group is marked as best."
+    )
+    return f'{said}\n<p class="about">{escape(note)}</p>'
+
+
 def _design(found: Findings) -> str:
     varied = [f"{len(found.parameter(name))} values of {name}" for name in found.results.varied]
     repetitions = found.results.study.get("repetitions", 1)
     often = f"{repetitions} repetitions of each" if repetitions > 1 else "one repetition"
     same = ", compared on the same jobs" if repetitions > 1 and varied else ""
+    if same and not all(context.same_started for context in found.contexts):
+        same = ", compared on the jobs that both ran"
     return f"{' × '.join(varied)}, {often}{same}" if varied else often
 
 
