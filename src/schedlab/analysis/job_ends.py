@@ -79,17 +79,19 @@ class EndDifference:
 
     def sentence(self, group: str, baseline: str, jobs: float) -> str:
         """`105 more jobs are refused under new than under old (107 against 2 of 312): Requested time limit …`."""
-        more, times = self.one - self.other, " times" if self.kind == "requeued" else ""
-        counts = f"{_number(self.one)} against {_number(self.other)}{times} of {_number(jobs)}"
-        if abs(more) < 0.5:
-            said = f"as many jobs are {self.kind} under {group} as under {baseline}, not for the same reasons"
+        more = _number(abs(self.one - self.other))
+        counts = f"{_number(self.one)} against {_number(self.other)}"
+        if self.kind == "requeued":  # a job may be so more than once
+            what = "requeue" if more == "1" else "requeues"
         else:
-            noun = "job is" if _number(abs(more)) == "1" else "jobs are"
-            said = (
-                f"{_number(abs(more))} {'more' if more > 0 else 'fewer'} {noun} {self.kind}{times} under {group} than "
-                f"under {baseline}"
-            )
-        return f"{said} ({counts}){self._why()}"
+            what = f"job is {self.kind}" if more == "1" else f"jobs are {self.kind}"
+            counts += f" of {_number(jobs)}"
+        if more == "0":
+            said = f"as many {what} under {group} as under {baseline}, not for the same reasons"
+        else:
+            said = f"{more} {'more' if self.one > self.other else 'fewer'} {what} under {group} than under {baseline}"
+        average = ", on average" if "." in more else ""
+        return f"{said} ({counts}{average}){self._why()}"
 
     def _why(self) -> str:
         named = [(why, one, other) for why, one, other in self.reasons if why and why != BY_POLICY]
