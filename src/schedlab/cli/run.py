@@ -303,6 +303,9 @@ def _print(read: Scenario, of_header: bool, results: Sequence[Result], tau: floa
         say(f"  {note}", "dim")
     for note in cluster.notes:
         say(f"  noted of the cluster: {note}", "dim")
+    for result in results:
+        if (own := result.config["cluster"]["name"]) != cluster.name:
+            say(f"  {result.policy} ran on {own}", "dim")
     comparison = compared(results, tau)
     say("")
     say_first(comparison)
