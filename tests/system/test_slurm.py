@@ -501,7 +501,8 @@ def test_a_third_of_the_jobs_refused_is_what_a_study_says_first(traces: Path, tm
     )
     assert said.returncode == 0, said.stderr
     first, *_ = [line for line in said.stdout.splitlines() if line.startswith("- ")]
-    assert first.startswith("- 105 more jobs are refused under ") and first.endswith(f"(107 against 2 of 312): {INVALID}")
+    assert first.startswith("- 105 more jobs are refused under ")
+    assert first.endswith(f"(107 against 2 of 312): {INVALID}")
     results = Results(tmp_path / "study")
     assert "over the 202 jobs that both ran" in results.verdicts(["wait.mean"])[0]
     assert [judgement(row) for row in results.comparisons(["utilisation"]).iter_rows(named=True)] == [""]
