@@ -170,6 +170,7 @@ def test_a_study_judges_pairs_over_the_jobs_that_both_ran(short: str, tmp_path: 
     text = words(page)
     assert text.index("more jobs are refused under") < text.index("the mean wait")
     assert 'class="best"' not in page and "Lowest" not in text and "compared on the same jobs" not in text
+    assert "<th>refused</th>" in page
     if keep == "summary":
         assert waits["common"] is None and judgement(waits) == ""
         assert "cannot be compared" in sentence and "the means are over different jobs" in sentence

@@ -68,6 +68,26 @@ def mean_ends(runs: Sequence[Ends]) -> dict[str, dict[str, float]]:
     return found
 
 
+def columns_of_ends(runs: Sequence[Ends]) -> dict[str, list[float]]:
+    """What did not become of equally many jobs in all runs: `killed: time limit` -> of how many in each run.
+
+    Refused jobs are not told apart: who refuses them may have long words for it.
+    """
+    counted = [_flat(run) for run in runs]
+    names = dict.fromkeys(name for run in counted for name in run)
+    found = {name: [run.get(name, 0) for run in counted] for name in names}
+    return {name: numbers for name, numbers in found.items() if len(set(numbers)) > 1}
+
+
+def _flat(run: Ends) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for kind, reasons in run.items():
+        for why, number in reasons.items():
+            name = f"{kind}: {why}" if why and kind in ("killed", "requeued") else kind
+            found[name] = found.get(name, 0) + number
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class EndDifference:
     """A kind of end that one run, or the mean of some, has more often than another, or for other reasons."""
@@ -79,13 +99,13 @@ class EndDifference:
 
     def sentence(self, group: str, baseline: str, jobs: float) -> str:
         """`105 more jobs are refused under new than under old (107 against 2 of 312): Requested time limit …`."""
-        more = _number(abs(self.one - self.other))
-        counts = f"{_number(self.one)} against {_number(self.other)}"
+        more = shown(abs(self.one - self.other))
+        counts = f"{shown(self.one)} against {shown(self.other)}"
         if self.kind == "requeued":  # a job may be so more than once
             what = "requeue" if more == "1" else "requeues"
         else:
             what = f"job is {self.kind}" if more == "1" else f"jobs are {self.kind}"
-            counts += f" of {_number(jobs)}"
+            counts += f" of {shown(jobs)}"
         if more == "0":
             said = f"as many {what} under {group} as under {baseline}, not for the same reasons"
         else:
@@ -99,7 +119,7 @@ class EndDifference:
             return ""
         if len(self.reasons) == 1:
             return f": {named[0][0]}"
-        return ": " + "; ".join(f"{why}: {_number(one)} against {_number(other)}" for why, one, other in named)
+        return ": " + "; ".join(f"{why}: {shown(one)} against {shown(other)}" for why, one, other in named)
 
 
 def end_differences(one: Ends, other: Ends) -> list[EndDifference]:
@@ -120,5 +140,6 @@ def ends_told(group: str, ends: Ends, baseline: str, other: Ends, jobs: float) -
     return [difference.sentence(group, baseline, jobs) for difference in end_differences(ends, other)]
 
 
-def _number(value: float) -> str:
+def shown(value: float) -> str:
+    """With a decimal where it is a mean."""
     return f"{value:,.0f}" if abs(value - round(value)) < 0.05 else f"{value:,.1f}"

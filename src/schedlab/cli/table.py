@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from schedlab.analysis.compare import METRICS, Comparison, Metric, best, resource_metrics
+from schedlab.analysis.job_ends import columns_of_ends, job_ends
 from schedlab.cli.output import UNLIMITED, console
 from schedlab.cli.units import column, scale
 from schedlab.model.resources import amount
@@ -48,7 +49,7 @@ def comparison_table(comparison: Comparison, most: int = len(IMPORTANT)) -> Tabl
 
 
 def _with_columns(comparison: Comparison, keys: Sequence[str]) -> Table:
-    """A state of jobs (killed, rejected …) has a column where the runs differ in it."""
+    """What became of jobs (refused, killed for some reason …) has a column where the runs differ in it."""
     table = _table("policy")
     cells = [[Text(row.label) for row in comparison.rows]]
     for name in comparison.differences:
@@ -57,11 +58,14 @@ def _with_columns(comparison: Comparison, keys: Sequence[str]) -> Table:
     of_resources = resource_metrics([row.summary for row in comparison.rows])
     for metric in (*METRICS.values(), *of_resources, *comparison.metrics):
         values = comparison.values(metric)
-        if len(set(values)) < 2 if _is_state(metric) else metric.key in METRICS and metric.key not in keys:
+        if _is_state(metric) or (metric.key in METRICS and metric.key not in keys):
             continue
         unit, texts = column(values, metric.unit)
         table.add_column(_heading(metric.label, unit), justify="right", no_wrap=True)
         cells.append(marked(texts, comparison.best(metric)))
+    for name, numbers in columns_of_ends([job_ends(row.summary) for row in comparison.rows]).items():
+        table.add_column(_heading(name, ""), justify="right", no_wrap=True)
+        cells.append(marked([f"{number:,.0f}" for number in numbers], frozenset()))
     for row in zip(*cells, strict=True):
         table.add_row(*row)
     return table

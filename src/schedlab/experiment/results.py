@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedlab.analysis.compare import metric_called, resource_metrics
 from schedlab.analysis.compare_groups import compare_groups
-from schedlab.analysis.job_ends import ends_told
+from schedlab.analysis.job_ends import Ends, ends_told
 from schedlab.analysis.study import PARAMETER, StudyRun, merge_repetitions, study_table
 from schedlab.analysis.verdict import verdict
 from schedlab.engine.store import read_run
@@ -139,6 +139,12 @@ class Results:
             for context in self.contexts()
             for row in context.comparisons(metrics or self.metrics).iter_rows(named=True)
         ]
+
+    @cached_property
+    def ends(self) -> dict[str, Ends]:
+        """What became of the jobs of each group that did not simply run to the end: means over its runs."""
+        groups = self.table["group"].unique(maintain_order=True)
+        return {group: self._started.ends(self.table, group)[0] for group in groups}
 
     def coverage(self) -> list[str]:
         """What the intervals cover and what they do not, where jobs come from models; nothing for logs."""

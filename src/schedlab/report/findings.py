@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from schedlab.analysis.compare import best
+from schedlab.analysis.job_ends import columns_of_ends
 from schedlab.analysis.verdict import metric_better
 from schedlab.experiment.results import Context, Results
 from schedlab.experiment.study import Point
@@ -47,6 +48,15 @@ class Findings:
         """For each group and metric the mean over the repetitions, with its interval."""
         rows = self.results.groups(self.metrics).iter_rows(named=True)
         return {(row["group"], row["metric"]): row for row in rows}
+
+    @cached_property
+    def ends(self) -> dict[str, dict[str, float]]:
+        """What did not become of equally many jobs in all groups: `killed: time limit` -> group -> how many a run."""
+        groups = self.results.ends
+        return {
+            name: dict(zip(groups, numbers, strict=True))
+            for name, numbers in columns_of_ends(list(groups.values())).items()
+        }
 
     @cached_property
     def scales(self) -> dict[str, Scale]:

@@ -6,6 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from schedlab.analysis.job_ends import shown
 from schedlab.analysis.verdict import metric_better, metric_name
 from schedlab.report.findings import Findings
 
@@ -85,7 +86,8 @@ def _heads(found: Findings) -> str:
     for metric in found.metrics:
         unit = found.scales[metric].unit
         metrics.append(f"<th>{escape(metric_name(metric))}{f'<small>{unit}</small>' if unit else ''}</th>")
-    return f"{names}<th>runs</th>{''.join(metrics)}"
+    ends = "".join(f"<th>{escape(name)}</th>" for name in found.ends)
+    return f"{names}<th>runs</th>{''.join(metrics)}{ends}"
 
 
 def _row(found: Findings, group: str) -> str:
@@ -99,6 +101,7 @@ def _row(found: Findings, group: str) -> str:
         row = found.merged[group, metric]
         mark = "best" if group in found.winners[metric] else ""
         cells.append(_cell("" if row["mean"] is None else row["mean"], found.scales[metric].text(row), mark))
+    cells += [_cell(numbers[group], shown(numbers[group])) for numbers in found.ends.values()]
     return f"<tr>{''.join(cells)}</tr>"
 
 
