@@ -25,7 +25,12 @@ LONGEST_LABEL = 32  # letters; figures with longer ones need the whole width
 
 
 def figures(found: Findings) -> str:
-    return "\n".join([*_bars(found), *_map(found), *_of_jobs(found)]) if found.contexts else ""
+    return "\n".join([*_jobs_differ(found), *_bars(found), *_map(found), *_of_jobs(found)]) if found.contexts else ""
+
+
+def _jobs_differ(found: Findings) -> Iterator[str]:
+    if not all(context.same_started for context in found.contexts):
+        yield '<p class="about">Every group is drawn with the jobs that it started, and these are not the same.</p>'
 
 
 def _bars(found: Findings) -> Iterator[str]:

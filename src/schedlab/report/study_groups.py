@@ -74,7 +74,8 @@ def _about(found: Findings) -> str:
     said = ["Means over the repetitions" if repeated else "One run of each group"]
     if any(row["low"] is not None for row in found.merged.values()):
         said.append("± half the width of the 95 % confidence interval")
-    if any(metric_better(metric) for metric in found.metrics) and len(found.points) > 1:
+    marked = any(context.same_started for context in found.contexts)
+    if marked and any(metric_better(metric) for metric in found.metrics) and len(found.points) > 1:
         of = " of each setting" if len(found.contexts) > 1 else ""
         said.append(f"★ the best{of}" + (", by chance maybe where intervals overlap" if repeated else ""))
     return f'<p class="about">{"; ".join(said)}. A click on a title sorts.</p>'
