@@ -6,13 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from schedlab.analysis.bootstrap import bootstrap
-from schedlab.analysis.interval import Interval
+from schedlab.analysis.interval import Interval, student_interval
 from schedlab.analysis.pairing import paired_by_job
 from schedlab.analysis.trim import Selection
 from schedlab.model.run import Run
-
-MOST_SAMPLED = 20_000  # jobs that the interval is computed from
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +30,13 @@ def job_by_job(run: Run, baseline: Run, *, trim: Selection | None = None) -> Job
     difference = paired_by_job(run, baseline, trim=trim).difference
     if not len(difference):
         return JobByJob(0, 0.0, 0.0, 0.0, None, 0.0, 0.0)
-    step = -(-len(difference) // MOST_SAMPLED)
     median, p95 = np.quantile(difference, [0.5, 0.95])
-    interval = bootstrap(difference[::step], "mean", method="percentile", resamples=1000)
     return JobByJob(
         jobs=len(difference),
         shorter=float(np.mean(difference < 0)),
         same=float(np.mean(difference == 0)),
         longer=float(np.mean(difference > 0)),
-        mean=interval,
+        mean=student_interval(difference),
         median=float(median),
         p95=float(p95),
     )

@@ -6,11 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from schedlab.analysis.verdict import judgement, metric_better, metric_name
 from schedlab.experiment.results import Context
 from schedlab.report.findings import MOST_DRAWN, Findings
+
+if TYPE_CHECKING:
+    import polars as pl
 
 MOST_SETTINGS = 6  # whose sentences are open; those of the others are one click away
 _CLASSES = {"better": "good", "worse": "bad", "": "about"}
@@ -38,7 +41,7 @@ def verdicts(found: Findings) -> str:
     """The comparisons, setting by setting, best first; the first metric in the open, the others on demand."""
     if not found.contexts:
         return "<p>No run is finished yet.</p>"
-    told = [(context, list(_told(found, context))) for context in found.contexts]
+    told = [(context, list(_told(found, context, table))) for context, table in found.results.compared()]
     parts = [_at_a_glance(found)]
     if any(rows for _, rows in told):
         parts.append(_how_to_read(told))
@@ -114,15 +117,15 @@ def _how_to_read(told: Sequence[tuple[Context, Sequence[Any]]]) -> str:
         return f'<p class="about">{escape(said)}</p>'
     return (
         f'<p class="about">Compared with {escape(" or ".join(baselines))}, best mean first. Factors and percentages '
-        "are geometric means over the repetitions. CI: confidence interval over the repetitions, not corrected for the "
-        "number of comparisons. A p-value (rank test, corrected by Holm) is given only where it disagrees with the "
-        "interval and there are repetitions enough for it to agree.</p>"
+        "are geometric means over the repetitions. CI: confidence interval over the repetitions, corrected for all "
+        "comparisons of the study. A difference is claimed where it leaves no change out: of twenty studies in which "
+        "nothing differs, at most one is expected to claim anything.</p>"
     )
 
 
-def _told(found: Findings, context: Context) -> Iterator[dict[str, Any]]:
+def _told(found: Findings, context: Context, table: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """Comparisons with their sentences, metric by metric, best first."""
-    rows = list(context.comparisons(found.metrics).iter_rows(named=True))
+    rows = list(table.iter_rows(named=True))
     for metric in found.metrics:
         own = [row for row in rows if row["metric"] == metric]
         for row in sorted(own, key=_worst_last):
