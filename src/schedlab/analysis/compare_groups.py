@@ -68,8 +68,9 @@ def compare_groups(
         for metric in chosen:
             one, other = _values(sides, metric, paired)
             row = {"group": group, "baseline": baseline, "metric": metric, "paired": paired}
-            rows.append(row | _compared(one, other, paired, metric, 1 - (1 - level) / many))
-            rows[-1] |= {"level": level, "comparisons": many, "p_corrected": _times(rows[-1]["p"], many)}
+            found = _compared(one, other, paired, metric, 1 - (1 - level) / many)
+            corrected = None if found["p"] is None else min(many * found["p"], 1.0)
+            rows.append(row | found | {"level": level, "comparisons": many, "p_corrected": corrected})
     schema: dict[str, Any] = dict.fromkeys(COLUMNS, pl.Float64)
     schema |= dict.fromkeys(_TEXTS, pl.String) | dict.fromkeys(_COUNTS, pl.Int64) | {"paired": pl.Boolean}
     return pl.DataFrame(rows, schema, orient="row")
@@ -128,7 +129,3 @@ def _compared(
 def _limits(name: str, interval: Interval | None) -> dict[str, float | None]:
     low, high = (interval.low, interval.high) if interval else (None, None)
     return {f"{name}_low": low, f"{name}_high": high}
-
-
-def _times(p: float | None, comparisons: int) -> float | None:
-    return None if p is None else min(comparisons * p, 1.0)

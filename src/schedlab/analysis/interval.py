@@ -19,14 +19,14 @@ LEVEL = 0.95
 class Interval:
     """An estimate and the limits between which, at `level`, the true value is expected.
 
-    `p` is that of the test whether the true value is 0, two-sided: below 1 - level where the limits leave 0 out.
+    `p` is that of the two-sided test whether the true value is 0: below 1 - level exactly where the limits leave 0 out.
     """
 
     estimate: float
     low: float
     high: float
     level: float
-    p: float
+    p: float | None = None
 
     def mapped(self, function: Callable[[float], float]) -> Interval:
         """Of an increasing function of the estimated value; what was 0 before is what `p` is about."""
