@@ -40,7 +40,9 @@ def terminal(results: Results, capsys: pytest.CaptureFixture[str]) -> str:
 
 def test_alone_it_is_a_difference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = made(tmp_path, ONE_METRIC, waits)
-    assert f"worse {CLAIM}" in words(checked(results))
+    seen = words(checked(results))
+    assert f"worse {CLAIM}" in seen
+    assert "By chance maybe" not in seen
     assert CLAIM in terminal(results, capsys)
 
 
@@ -51,6 +53,7 @@ def test_among_others_it_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[s
         assert NO_CLAIM in seen
         assert "lengthens" not in seen
         assert " worse " not in seen
+    assert "By chance maybe: no difference can be told." in words(checked(results))
     assert [sentence.partition(": ")[2] or sentence for sentence in results.verdicts(["wait.mean"])] == [NO_CLAIM] * (
         2 if text is TWO_SETTINGS else 1
     )

@@ -42,7 +42,7 @@ def verdicts(found: Findings) -> str:
     if not found.contexts:
         return "<p>No run is finished yet.</p>"
     told = [(context, list(_told(found, context, table))) for context, table in found.results.compared()]
-    parts = [_at_a_glance(found)]
+    parts = [_at_a_glance(found, [row for _, rows in told for row in rows if row["metric"] == found.first])]
     if any(rows for _, rows in told):
         parts.append(_how_to_read(told))
     elif not found.results.study.get("baseline"):
@@ -87,7 +87,7 @@ def _source(name: str, value: Any) -> str:
     return f"the log {Path(str(value)).name}" if name == "log" else f"the model {Path(str(value)).name}"
 
 
-def _at_a_glance(found: Findings) -> str:
+def _at_a_glance(found: Findings, compared: Sequence[Mapping[str, Any]]) -> str:
     better = metric_better(found.first)
     winners = [(context, found.best(context, found.first)) for context in found.contexts]
     if better is None or not any(groups for _, groups in winners):
@@ -97,7 +97,9 @@ def _at_a_glance(found: Findings) -> str:
         said = ", ".join(f"{label} in {n} of {len(winners)} settings" for label, n in often.most_common(MOST_SETTINGS))
     else:
         said = "; ".join(_winner(found, context, groups) for context, groups in winners if groups)
-    return f"<p><strong>{_EXTREMES[better]} {metric_name(found.first)}:</strong> {escape(said)}.</p>"
+    repeated, sure = any(row["n"] > 1 for row in compared), any(row["judgement"] for row in compared)
+    chance = " By chance maybe: no difference can be told." if repeated and not sure else ""
+    return f"<p><strong>{_EXTREMES[better]} {metric_name(found.first)}:</strong> {escape(said)}.{chance}</p>"
 
 
 def _winner(found: Findings, context: Context, groups: Sequence[str]) -> str:
