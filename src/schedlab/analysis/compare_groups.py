@@ -12,7 +12,7 @@ from schedlab.analysis.interval import LEVEL, Interval
 from schedlab.analysis.pairing import BASELINE, SAME_REPETITION, other_groups, partners
 from schedlab.analysis.repetitions import difference_interval, ratio, ratio_interval
 from schedlab.analysis.significance import Correction, corrected, mann_whitney, wilcoxon
-from schedlab.analysis.study import chosen_metrics, metric_columns
+from schedlab.analysis.study import chosen_metrics, is_timed, metric_columns, schedule_columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,7 +24,7 @@ COLUMNS = (
     "baseline",
     "metric",
     "paired",
-    "n",  # repetitions that differ from each other in any metric
+    "n",  # repetitions that differ from each other in any metric of their schedules
     "n_baseline",
     "mean",
     "baseline_mean",
@@ -62,8 +62,9 @@ def compare_groups(
     chosen = chosen_metrics(table, metrics)
     rows: list[dict[str, Any]] = []
     for group in other_groups(table, baseline):
-        paired, sides = _sides(table, group, baseline, on)
+        found = {timed: _sides(table, group, baseline, on, copies=timed) for timed in (False, True)}
         for metric in chosen:
+            paired, sides = found[is_timed(metric)]
             one, other = _values(sides, metric, paired)
             row = {"group": group, "baseline": baseline, "metric": metric, "paired": paired}
             rows.append(row | _compared(one, other, paired, level))
@@ -76,18 +77,21 @@ def compare_groups(
 
 
 def _sides(
-    table: pl.DataFrame, group: str, baseline: str, on: Sequence[str]
+    table: pl.DataFrame, group: str, baseline: str, on: Sequence[str], *, copies: bool
 ) -> tuple[bool, tuple[pl.DataFrame, pl.DataFrame]]:
-    """The runs to compare, row by row if they are paired. Copies (the same in every metric) count once."""
-    metrics = metric_columns(table)
+    """The runs to compare, row by row if they are paired. Copies (the same schedule) count once, or each."""
+    metrics, of_schedule = metric_columns(table), schedule_columns(table)
     of_baseline = [name + BASELINE for name in metrics]
     both = partners(table, group, baseline, on=on)
     one, other = (table.filter(table["group"] == name) for name in (group, baseline))
     if 2 * len(both) >= min(len(one), len(other)):
-        both = both.unique([*metrics, *of_baseline], keep="first", maintain_order=True)
+        if not copies:
+            same = [*of_schedule, *(name + BASELINE for name in of_schedule)]
+            both = both.unique(same, keep="first", maintain_order=True)
         renamed = dict(zip(of_baseline, metrics, strict=True))
         return True, (both.select(metrics), both.select(of_baseline).rename(renamed))
-    one, other = (side.unique(metrics, keep="first", maintain_order=True) for side in (one, other))
+    if not copies:
+        one, other = (side.unique(of_schedule, keep="first", maintain_order=True) for side in (one, other))
     return False, (one, other)
 
 

@@ -13,6 +13,7 @@ from schedlab.model.units import format_duration
 
 if TYPE_CHECKING:
     from schedlab.experiment.cost import Cost
+    from schedlab.experiment.plan import Part
     from schedlab.experiment.results import Results
     from schedlab.experiment.study import Study
 
@@ -24,8 +25,9 @@ LINE_EVERY = 60.0  # seconds, where nobody watches a bar
 class StudyBar(Bar):
     """Called with the runs planned, done and failed; a line a minute where there is no terminal."""
 
-    def __init__(self, name: str, quiet: bool) -> None:
+    def __init__(self, name: str, quiet: bool, part: Part | None = None) -> None:
         super().__init__(name, 0)
+        self._part = "" if part is None else f"part {part}: "
         self._quiet, self._watched = quiet, watched(quiet)
         self._before: int | None = None
         self._said = time.monotonic()
@@ -34,7 +36,7 @@ class StudyBar(Bar):
         if self._before is None:
             self._before, self._total = done, planned
             if not self._quiet:
-                say(f"{planned:,} runs, {done:,} of them done before")
+                say(f"{self._part}{planned:,} runs, {done:,} of them done before")
             return
         new = done - self._before
         left = (planned - done - failed) * self.seconds / max(new, 1)
@@ -46,9 +48,10 @@ class StudyBar(Bar):
             print(f"{text}, about {format_duration(round(left))} left", file=sys.stderr, flush=True)
 
 
-def print_plan(study: Study, folder: Path, cost: Cost) -> None:
+def print_plan(study: Study, folder: Path, cost: Cost, part: Part | None = None) -> None:
     """What `--dry-run` says."""
-    say(f"{study.name}: {cost.planned:,} runs, {cost.done:,} of them done in {folder}")
+    of_it = "" if part is None else f"part {part}, "
+    say(f"{study.name}: {of_it}{cost.planned:,} runs, {cost.done:,} of them done in {folder}")
     for name, values in study.grid.items():
         shown = ", ".join(map(str, values[:6])) + (f", … ({len(values)} values)" if len(values) > 6 else "")
         say(f"  {name}: {shown}", "" if len(values) > 1 else "dim")
@@ -64,6 +67,8 @@ def print_status(results: Results) -> None:
     status = results.status
     counts = f"{status.planned:,} runs planned, {status.done:,} done, {status.failed:,} failed, {status.open:,} open"
     say(f"{results.name}: {counts}")
+    if results.part:
+        say(f"  {results.part}; schedlab experiment import brings in the others", "dim")
     if status.done:
         say(f"  {format_duration(round(status.seconds))} of work, {status.seconds / status.done:.2f} s a run", "dim")
     for run, error, trace in status.failures[:5]:
