@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from schedlab.cli.output import console, say
 from schedlab.cli.progress import Bar, watched
@@ -102,16 +102,19 @@ def _print_groups(results: Results) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from schedlab.analysis.verdict import metric_name, metric_unit
+    from schedlab.analysis.verdict import metric_name
+    from schedlab.report.scale import Scale
 
     metrics = results.metrics[:4]
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("group", style="cyan")
     for metric in metrics:
         table.add_column(metric_name(metric), justify="right")
+    found = results.groups(metrics)
+    scales = {metric: Scale.of(metric, found.filter(metric=metric)["mean"]) for metric in metrics}
     rows: dict[str, list[str]] = {}
-    for row in results.groups(metrics).iter_rows(named=True):
-        rows.setdefault(row["group"], []).append(_cell(row, metric_unit(row["metric"])))
+    for row in found.iter_rows(named=True):
+        rows.setdefault(row["group"], []).append(scales[row["metric"]].told(row))
     for group, cells in list(rows.items())[:MOST_GROUPS]:
         table.add_row(group, *cells)
     console().print(table)
@@ -119,18 +122,3 @@ def _print_groups(results: Results) -> None:
         say("± half of the 95 % interval of the mean over repetitions", "dim")
     if len(rows) > MOST_GROUPS:
         say(f"and {len(rows) - MOST_GROUPS:,} more groups in the report", "dim")
-
-
-def _cell(row: dict[str, Any], unit: str) -> str:
-    """The mean, and half the width of its interval if it has one."""
-    if row["mean"] is None:
-        return "-"
-    half = None if row["low"] is None else (row["high"] - row["low"]) / 2
-    if unit == "time":
-        scale, suffix = 3600.0, " h"
-    elif unit == "share":
-        scale, suffix = 0.01, " %"
-    else:
-        scale, suffix = 1.0, ""
-    spread = "" if half is None else f" ± {half / scale:,.2f}"
-    return f"{row['mean'] / scale:,.2f}{spread}{suffix}"

@@ -16,7 +16,7 @@ from schedlab.engine.simulate import simulate
 from schedlab.experiment.checkpoint import StudyCheckpoint
 from schedlab.experiment.folder import checkpoint_folder, file_hashes, result_file, run_folder
 from schedlab.experiment.inputs import Inputs
-from schedlab.experiment.meter import DECIDING, Meter
+from schedlab.experiment.meter import DECIDING, Meter, warm_up
 from schedlab.experiment.plan import PlannedRun
 from schedlab.files.whole_file import whole_file
 from schedlab.model.cluster import Cluster
@@ -33,6 +33,7 @@ def execute(run: PlannedRun, asked: dict[str, Any], folder: Path, inputs: Inputs
     `asked` is what the study wants of every run: keep, phase, trim, metrics, and how often a checkpoint is made. One
     that is there is taken up. What is returned has a `note` besides, if something is lost.
     """
+    warm_up()
     begin = time.perf_counter()
     workload, cluster = inputs.of(run.point, run.seed)
     made = time.perf_counter()

@@ -10,6 +10,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from schedlab.engine.folder import OutputFolder, explained
 from schedlab.files.whole_file import whole_file
@@ -48,12 +49,21 @@ def file_hashes(folder: Path) -> dict[str, str]:
     return found
 
 
+def _made(folder: Path) -> TextIO:
+    """The folder, if it was not there, and the file in it that is locked."""
+    try:
+        for inside in (folder, folder / "runs", folder / "results"):
+            inside.mkdir(parents=True, exist_ok=True)
+        return (folder / ".lock").open("a+")
+    except OSError as error:
+        hint = "choose a folder that you may write to"
+        raise InputError(f"cannot be written: {error.strerror}", where=str(folder), hint=hint) from error
+
+
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """The folder for one process, until it ends, however it ends."""
-    for inside in (folder, folder / "runs", folder / "results"):
-        inside.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("a+") as lock:
+    with _made(folder) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

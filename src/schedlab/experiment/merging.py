@@ -50,7 +50,7 @@ def _foreign(place: Path, identities: Sequence[str], ledger: Ledger, source: str
 def _why(run: PlannedRun, other: Mapping[str, Any], here: Sequence[PlannedRun], study: Mapping[str, Any]) -> str:
     """What tells it from the run of this study that is most like it."""
     differing = [
-        f"{name} {other.get(name)} instead of {study.get(name)}"
+        "other metrics" if name == "metrics" else f"{name} {other.get(name)} instead of {study.get(name)}"
         for name in ("schedlab", "seed", *_ASKED)
         if other.get(name) != study.get(name)
     ]

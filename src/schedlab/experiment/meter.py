@@ -5,14 +5,27 @@ from __future__ import annotations
 import resource
 import time
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from schedlab.engine.simulate import simulate
+from schedlab.model.errors import SchedlabError
 from schedlab.model.run import Run
+from schedlab.model.workload import Workload
 
 DECIDING = "performance.deciding"  # the one metric for which a run has to be measured while it goes on
 _PROCESS = Path("/proc/self")
+
+
+@cache
+def warm_up() -> None:
+    """The first run of a process would pay for what all of them need: modules that are imported when they are used."""
+    with suppress(OSError, SchedlabError), TemporaryDirectory() as place:
+        jobs = Workload.of(submit=[0.0], runtime=[1.0], count=[1])
+        simulate(jobs, "pool:1", "fcfs", out=Path(place) / "run", performance=True)
 
 
 class Meter:
