@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from schedlab.cli.output import console, say
 from schedlab.cli.progress import Bar, watched
+from schedlab.experiment.folder import CHECKPOINTS
 from schedlab.model.units import format_duration
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ def print_status(results: Results) -> None:
     say(f"{results.name}: {counts}")
     if results.part:
         say(f"  {results.part}; schedlab experiment import brings in the others", "dim")
+    if begun := len(list((results.folder / CHECKPOINTS).glob("*/checkpoint.json"))):
+        say(f"  {begun:,} of the open runs will go on at a checkpoint", "dim")
     if status.done:
         say(f"  {format_duration(round(status.seconds))} of work, {status.seconds / status.done:.2f} s a run", "dim")
     for run, error, trace in status.failures[:5]:

@@ -57,9 +57,10 @@ def run_study(
         _check_checkpoints(study, tell)
     if mirror is not None:
         check_mirror(folder, mirror)
+    runs, facts = plan(study), described(study, part)
+    own = runs if part is None else part.of_plan(runs)
     with opened(folder) as ledger:
         (folder / "study.toml").write_text(study.text)
-        runs, facts = plan(study), described(study, part)
         ledger.set_plan(runs, facts)
         ledger.write_plan()
         ledger.reconcile()
@@ -67,14 +68,15 @@ def run_study(
         copies = None if mirror is None else Mirror(folder, mirror, study.text, tell)
         if copies is not None:
             copies.begin(runs, facts)
-        team = workers(folder, asked(study) | {"checkpoint_every": checkpoint_every})
         abort = True
         try:
-            own = runs if part is None else part.of_plan(runs)
-            _Work(own, ledger, team, fail_fast, watch, tell, stopping, copies).finish()
-            abort = False
+            team = workers(folder, asked(study) | {"checkpoint_every": checkpoint_every})
+            try:
+                _Work(own, ledger, team, fail_fast, watch, tell, stopping, copies).finish()
+                abort = False
+            finally:
+                team.close(abort=abort)
         finally:
-            team.close(abort=abort)
             if copies is not None:
                 copies.close(abort=abort)
         return ledger.status()
