@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+from collections import deque
 from pathlib import Path
 
 import pytest
 from tests.studies import STUDY, Inline, found, results, run
 
+from schedlab.experiment import coordinator
 from schedlab.experiment.coordinator import run_study
+from schedlab.experiment.folder import checkpoint_folder
+from schedlab.experiment.plan import PlannedRun
+from schedlab.experiment.pool import Outcome
 from schedlab.experiment.study import parse_study
 from schedlab.model.errors import InputError
 
@@ -131,3 +137,27 @@ def test_what_decisions_cost_is_not_known_of_a_run_that_was_taken_up(place: Path
     with pytest.raises(InputError, match=r"--checkpoint-every: does not go with the metric performance\.deciding"):
         run('metrics = ["performance.deciding"]\n' + ONE, place / "study", checkpoint_every=1.0)
     assert not (place / "study").exists()
+
+
+@pytest.mark.parametrize(("getting_on", "done"), [(True, 1), (False, 0)])
+def test_a_run_that_gets_on_is_tried_again_and_again(
+    place: Path, monkeypatch: pytest.MonkeyPatch, getting_on: bool, done: int
+) -> None:
+    """Its worker dies more often than a run is tried: at the wall time of a batch job, say."""
+    monkeypatch.setattr(coordinator, "FIRST_PAUSE", 0.0)
+    deaths = iter(range(2 * coordinator.ATTEMPTS))
+
+    class Dying(Inline):
+        def take(self, waiting: deque[PlannedRun]) -> None:
+            if waiting and (death := next(deaths, None)) is not None:
+                if getting_on:
+                    saved = checkpoint_folder(self._folder, waiting[0].identity) / "checkpoint.json"
+                    saved.parent.mkdir(parents=True, exist_ok=True)
+                    saved.write_text("{")
+                    os.utime(saved, ns=(death, death + 1))
+                self._done.append(Outcome(waiting.popleft(), error="the worker was killed", lost=True))
+            else:
+                super().take(waiting)
+
+    status = run_study(parse_study(ONE, "study.toml"), place / "study", workers=Dying, checkpoint_every=60.0)
+    assert (status.done, status.failed) == (done, 1 - done)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.experiment.checkpoint import beginning_anew
-from schedlab.experiment.folder import CHECKPOINTS, finished, locked
+from schedlab.experiment.folder import CHECKPOINTS, checkpoint_folder, finished, locked
 from schedlab.experiment.ledger import Ledger, Status
 from schedlab.experiment.meter import DECIDING
 from schedlab.experiment.mirror import Mirror, Tell, check_mirror
@@ -22,7 +22,7 @@ from schedlab.model.errors import InputError, SchedlabError
 from schedlab.model.stopping import TerminatedError
 from schedlab.model.version import VERSION
 
-ATTEMPTS = 4  # of a run whose worker dies
+ATTEMPTS = 4  # of a run whose worker dies before it has come further
 FIRST_PAUSE = 0.5  # seconds before it is tried again; doubled each time
 POLL = 0.5
 
@@ -148,7 +148,7 @@ class _Work:
         self._waiting = deque(run for run in runs if run.identity in left)
         self._planned, self._failed = len(runs), 0
         self._done = self._planned - len(self._waiting)
-        self._attempts: dict[str, int] = {}
+        self._attempts: dict[str, tuple[int, int]] = {}
         self._later: list[tuple[float, PlannedRun]] = []  # when to try again
         self._stopping = False
 
@@ -194,7 +194,7 @@ class _Work:
         if outcome.full:
             hint = "free some space; the same command goes on where it stopped"
             raise StoppedError(f"the disk is full: {outcome.error}\n  hint: {hint}")
-        tried = self._attempts[run.identity] = self._attempts.get(run.identity, 0) + 1
+        tried = self._tried(run)
         if outcome.lost and tried < ATTEMPTS:
             if not self._stopping:
                 self._later.append((time.monotonic() + FIRST_PAUSE * 2 ** (tried - 1), run))
@@ -203,6 +203,15 @@ class _Work:
         self._failed += 1
         if self._fail_fast:
             raise StoppedError(f"{run.point}, repetition {run.repetition + 1}: {outcome.error}")
+
+    def _tried(self, run: PlannedRun) -> int:
+        """How often, this time included, and since its last checkpoint: one that gets on is tried again and again."""
+        tried, before = self._attempts.get(run.identity, (0, 0))
+        saved = checkpoint_folder(self._ledger.folder, run.identity) / "checkpoint.json"
+        mark = saved.stat().st_mtime_ns if saved.is_file() else 0
+        tried = tried + 1 if mark == before else 1
+        self._attempts[run.identity] = tried, mark
+        return tried
 
 
 def _clear(folder: Path) -> None:
