@@ -285,3 +285,9 @@ def test_who_has_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(study_folder.fcntl, "flock", cannot)
     with locked(tmp_path / "study"):
         assert fcntl.LOCK_EX
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    with mounted(tmp_path / "disk", "size=1m,ro"):
+        with pytest.raises(InputError, match=r"study: cannot be written: Read-only file system\n  hint: choose"):
+            run(STUDY, tmp_path / "disk" / "study")

@@ -62,7 +62,7 @@ def compare_groups(
     chosen = chosen_metrics(table, metrics)
     rows: list[dict[str, Any]] = []
     for group in other_groups(table, baseline):
-        found = {timed: _sides(table, group, baseline, on, copies=timed) for timed in (False, True)}
+        found = {timed: _sides(table, group, baseline, on, copies=timed) for timed in set(map(is_timed, chosen))}
         for metric in chosen:
             paired, sides = found[is_timed(metric)]
             one, other = _values(sides, metric, paired)

@@ -113,7 +113,7 @@ def status(folder: Folder, as_json: Json = False) -> None:
         state = found.status
         failures = [{**run.to_dict(), "error": error, "traceback": trace} for run, error, trace in state.failures]
         counts = {"planned": state.planned, "done": state.done, "open": state.open, "seconds": state.seconds}
-        print_json({"name": found.name, **counts, "failed": failures})
+        print_json({"name": found.name, "part": found.study.get("part"), **counts, "failed": failures})
         return
     print_status(found)
 

@@ -65,9 +65,9 @@ def run_study(
         ledger.write_plan()
         ledger.reconcile()
         _clear(folder)
-        copies = None if mirror is None else Mirror(folder, mirror, study.text, tell)
+        copies = None if mirror is None else Mirror(folder, mirror, study.text, runs, facts, tell)
         if copies is not None:
-            copies.begin(runs, facts)
+            copies.begin()
         abort = True
         try:
             team = workers(folder, asked(study) | {"checkpoint_every": checkpoint_every})

@@ -42,13 +42,12 @@ def execute(run: PlannedRun, asked: dict[str, Any], folder: Path, inputs: Inputs
     scenario = scenario_of(run, workload, cluster, place)
     checkpoint = _checkpoint(run, asked, folder)
     simulated = simulate(replace(scenario, checkpoint=checkpoint, performance=DECIDING in asked["metrics"]))
-    summary = _plain(summary_of(simulated, trim=selection(asked)))
     result = run.to_dict() | {
         "schedlab": VERSION,
         "workload": workload.name,
         "cluster": cluster.name,
         "not_counted": simulated.workload.get("not_counted", {}),
-        "summary": summary,
+        "summary": _plain(summary_of(simulated, trim=selection(asked))),
         "metrics": _measured(simulated, asked["metrics"]),
         "files": {} if place is None else file_hashes(place),
         "seconds": {

@@ -38,9 +38,12 @@ def check_mirror(folder: Path, mirror: Path) -> None:
 class Mirror:
     """Made by the one who has the study's folder. A mirror that fails costs a warning, not the study."""
 
-    def __init__(self, folder: Path, target: Path, text: str, tell: Tell) -> None:
+    def __init__(
+        self, folder: Path, target: Path, text: str, runs: Sequence[PlannedRun], study: dict[str, Any], tell: Tell
+    ) -> None:
         self.target = target
-        self._folder, self._text, self._tell = folder, text, tell
+        self._folder, self._text, self._study, self._tell = folder, text, study, tell
+        self._plan = {run.identity: run for run in runs}
         self._held = ExitStack()
         self._reached = False
         self._missing: list[str] = []
@@ -49,10 +52,8 @@ class Mirror:
         self._noted: set[str] = set()  # that are in its ledger
         self._failure = ""
 
-    def begin(self, runs: Sequence[PlannedRun], study: dict[str, Any]) -> None:
+    def begin(self) -> None:
         """Copy what is finished already and not there."""
-        self._plan = {run.identity: run for run in runs}
-        self._study = study
         try:
             self._reach()
             if self.target.stat().st_dev == self._folder.stat().st_dev:
