@@ -288,6 +288,6 @@ def test_who_has_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    with mounted(tmp_path / "disk", "size=1m,ro"):
-        with pytest.raises(InputError, match=r"study: cannot be written: Read-only file system\n  hint: choose"):
-            run(STUDY, tmp_path / "disk" / "study")
+    said = r"study: cannot be written: Read-only file system\n  hint: choose"
+    with mounted(tmp_path / "disk", "size=1m,ro"), pytest.raises(InputError, match=said):
+        run(STUDY, tmp_path / "disk" / "study")
