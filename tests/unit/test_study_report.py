@@ -70,7 +70,7 @@ def result(run: PlannedRun, wait: float | None, utilisation: float = 0.5) -> dic
         "metrics": {},
         "files": {},
         "seconds": {"workload": 0.25, "engine": 0.5, "all": 1.0},
-        "memory_mb": 120.0,
+        "performance": {"total": 0.75, "cpu": 0.7, "memory": 120.0},
     }
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from schedlab.analysis.interval import LEVEL, Interval
 from schedlab.analysis.pairing import BASELINE, SAME_REPETITION, other_groups, partners
 from schedlab.analysis.repetitions import difference_interval, ratio, ratio_interval
-from schedlab.analysis.study import chosen_metrics, metric_columns
+from schedlab.analysis.study import chosen_metrics, is_timed, metric_columns, schedule_columns
 from schedlab.analysis.verdict import metric_unit
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ COLUMNS = (
     "baseline",
     "metric",
     "paired",
-    "n",  # repetitions that differ from each other in any metric
+    "n",  # repetitions that differ from each other in any metric of their schedules
     "n_baseline",
     "mean",
     "baseline_mean",
@@ -64,8 +64,9 @@ def compare_groups(
     many = max(comparisons or len(chosen) * len(others), 1)
     rows: list[dict[str, Any]] = []
     for group in others:
-        paired, sides = _sides(table, group, baseline, on)
+        runs = {timed: _sides(table, group, baseline, on, copies=timed) for timed in set(map(is_timed, chosen))}
         for metric in chosen:
+            paired, sides = runs[is_timed(metric)]
             one, other = _values(sides, metric, paired)
             row = {"group": group, "baseline": baseline, "metric": metric, "paired": paired}
             found = _compared(one, other, paired, metric, 1 - (1 - level) / many)
@@ -77,18 +78,21 @@ def compare_groups(
 
 
 def _sides(
-    table: pl.DataFrame, group: str, baseline: str, on: Sequence[str]
+    table: pl.DataFrame, group: str, baseline: str, on: Sequence[str], *, copies: bool
 ) -> tuple[bool, tuple[pl.DataFrame, pl.DataFrame]]:
-    """The runs to compare, row by row if they are paired. Copies (the same in every metric) count once."""
-    metrics = metric_columns(table)
+    """The runs to compare, row by row if they are paired. Copies (the same schedule) count once, or each."""
+    metrics, of_schedule = metric_columns(table), schedule_columns(table)
     of_baseline = [name + BASELINE for name in metrics]
     both = partners(table, group, baseline, on=on)
     one, other = (table.filter(table["group"] == name) for name in (group, baseline))
     if 2 * len(both) >= min(len(one), len(other)):
-        both = both.unique([*metrics, *of_baseline], keep="first", maintain_order=True)
+        if not copies:
+            same = [*of_schedule, *(name + BASELINE for name in of_schedule)]
+            both = both.unique(same, keep="first", maintain_order=True)
         renamed = dict(zip(of_baseline, metrics, strict=True))
         return True, (both.select(metrics), both.select(of_baseline).rename(renamed))
-    one, other = (side.unique(metrics, keep="first", maintain_order=True) for side in (one, other))
+    if not copies:
+        one, other = (side.unique(of_schedule, keep="first", maintain_order=True) for side in (one, other))
     return False, (one, other)
 
 

@@ -69,8 +69,8 @@ class Simulation:
         checkpoint, choice = scenario.checkpoint, scenario.choice()
         options = scenario.options(choice)
         if checkpoint is not None and not getattr(choice.decider, "resumable", True):
-            hint = "leave the checkpoints out"
-            raise InputError(f"a run with {choice.name} cannot be taken up again from a checkpoint", hint=hint)
+            checkpoint.refuse(choice.name)
+            checkpoint = None
         if (adapt := getattr(choice.decider, "adapt", None)) is not None:
             workload, cluster = adapt(workload, cluster)
         self._workload, self._cluster, self._options = workload, cluster, options
@@ -182,7 +182,7 @@ class Simulation:
                 seconds = self.core.run()
                 run = self._finished(view, seconds)
                 if self._checkpoint is not None:
-                    self._checkpoint.remove()
+                    self._checkpoint.completed()
                 return run
             except _core.InvariantError as error:
                 raise InvariantError(str(error)) from error

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from schedlab.analysis.compare import metric_called, resource_metrics
 from schedlab.analysis.compare_groups import compare_groups
-from schedlab.analysis.study import PARAMETER, StudyRun, merge_repetitions, study_table
+from schedlab.analysis.study import PARAMETER, StudyRun, is_timed, merge_repetitions, study_table
 from schedlab.analysis.verdict import verdict
 from schedlab.engine.store import read_run
 from schedlab.experiment.coverage import coverage
-from schedlab.experiment.execute import result_file, run_folder
+from schedlab.experiment.folder import result_file, run_folder
 from schedlab.experiment.ledger import Ledger, Status
+from schedlab.experiment.plan import Part
 from schedlab.experiment.study import Point
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
@@ -90,9 +91,20 @@ class Results:
 
     @cached_property
     def results(self) -> list[dict[str, Any]]:
-        """The content of the result files, in the order of the plan."""
-        paths = [result_file(self.folder, run.identity) for run in self.planned]
-        return [json.loads(path.read_text()) for path in paths if path.is_file()]
+        """The content of the result files, in the order of the plan, and with its names of files."""
+        found = ((run, result_file(self.folder, run.identity)) for run in self.planned)
+        return [json.loads(path.read_text()) | {"point": run.point} for run, path in found if path.is_file()]
+
+    @property
+    def part(self) -> str:
+        """`part 1/2: 30 of the study's 60 runs`, as long as the others are elsewhere; else nothing."""
+        if not (text := self.study.get("part")):
+            return ""
+        own = Part.parse(text).of_plan(self.planned)
+        elsewhere = {run.identity for run in self.planned} - {run.identity for run in own}
+        if elsewhere <= {result["identity"] for result in self.results}:
+            return ""
+        return f"part {text}: {len(own):,} of the study's {len(self.planned):,} runs"
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -166,11 +178,19 @@ class Results:
                 run=result["identity"],
                 group=self.group_of(point),
                 policy=str(point.get("policy", "")),
-                summary=result["summary"] | ({"metrics": result["metrics"]} if result["metrics"] else {}),
+                summary=result["summary"]
+                | ({"metrics": result["metrics"]} if result["metrics"] else {})
+                | ({"performance": costs} if (costs := self._performance(result)) else {}),
                 parameters={name: point.get(name) for name in self.varied},
                 repetition=result["repetition"],
                 seed=result["seed"],
             )
+
+    def _performance(self, result: Mapping[str, Any]) -> dict[str, float | None]:
+        """What the study asks for of it, and nothing else: it is different whenever a run is executed."""
+        asked = [metric.partition(".")[2] for metric in self.study.get("metrics", []) if is_timed(metric)]
+        found = result.get("performance") or {}
+        return {name: found.get(name) for name in asked}
 
     def _context(self, table: pl.DataFrame) -> Context:
         named: Point = self.study.get("baseline", {})

@@ -241,11 +241,11 @@ class _Reading:
         return value
 
     def _metrics(self) -> Iterator[str]:
-        from schedlab.analysis.compare import METRICS, metric_called
+        from schedlab.analysis.compare import METRICS, PERFORMANCE, metric_called
         from schedlab.model.plugins import registered
 
         given = self.data.get("metrics", [])
-        known = [*METRICS, *(entry.name for entry in registered("metric"))]
+        known = [*METRICS, *PERFORMANCE, *(entry.name for entry in registered("metric"))]
         for metric in given if isinstance(given, list) else [given]:
             if isinstance(metric, str) and metric_called(metric):
                 yield metric

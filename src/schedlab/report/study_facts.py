@@ -65,9 +65,9 @@ def environment(results: Results) -> str:
     rows = [("schedlab", ", ".join(dict.fromkeys(result["schedlab"] for result in results.results)))]
     rows += _where_run(results)
     rows.append(("report written with", f"schedlab {VERSION}, Python {platform.python_version()}, {_processor()}"))
-    if results.results:
-        memory = max(result["memory_mb"] for result in results.results)
-        rows.append(("largest memory of a worker", f"{memory:,.0f} MB"))
+    memory = [costs["memory"] for result in results.results if (costs := result.get("performance"))]
+    if memory:
+        rows.append(("largest memory of a run", f"{max(memory):,.0f} MB"))
     return facts(rows) + _seconds(results)
 
 

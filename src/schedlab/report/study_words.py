@@ -29,6 +29,8 @@ def summary(found: Findings) -> str:
     if status.open:
         counts.append(f"{status.open:,} are open")
     sentences = [", ".join(counts) + f": {_design(found)}."]
+    if part := found.results.part:
+        sentences.append(f"This is {part}; the others are run elsewhere.")
     sentences += [f"{noun}: {', '.join(values)}." for noun, values in _inputs(found).items() if values]
     if study.get("phase"):
         sentences.append(f"Only jobs of the phase {study['phase']} count.")
