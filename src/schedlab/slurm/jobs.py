@@ -9,6 +9,7 @@ from math import inf
 import numpy as np
 
 from schedlab._core import Job
+from schedlab.files.slurm_values import gres_text
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.request import Request
 from schedlab.model.workload import JobBatch, Workload
@@ -44,7 +45,9 @@ def in_cpus(workload: Workload) -> Workload:
             yield replace(batch, count=np.maximum(count, 1), shapes=None)
 
     single = [Request(features=request.features, partition=request.partition) for request in workload.requests]
-    return replace(workload, source=batches, requests=single, flexible=True)  # Slurm may give more than was asked for
+    report = replace(workload.report, for_slurm={})  # which is told of it
+    # Slurm may give more than was asked for.
+    return replace(workload, source=batches, requests=single, flexible=True, report=report)
 
 
 @dataclass(slots=True)
@@ -60,13 +63,18 @@ class Speaker:
 
     def __init__(self, workload: Workload) -> None:
         self._workload = workload
+        self._places = np.empty(0, np.int32)  # of the jobs' requests; jobs of the engine ask for CPUs only
+        self._written: dict[int, str] = {}  # job id -> as the log writes it, where that is no number
         self.left_out: set[str] = set()  # options of sbatch that cannot be passed on
 
     def names(self) -> Names:
         """One pass over the workload."""
         found = Names()
         self._check()
+        places = [self._places]
         for batch in self._workload.batches():
+            places.append(batch.request)
+            self._written.update(zip(batch.id.tolist(), batch.names, strict=True) if batch.names else ())
             triples = np.unique(np.stack([batch.user, batch.group, batch.queue], axis=1), axis=0, return_index=True)
             for user, group, queue in triples[0][np.argsort(triples[1])].tolist():
                 accounts = found.accounts.setdefault(self.user(user), [])
@@ -74,6 +82,7 @@ class Speaker:
                     accounts.append(account)
                 if (qos := self._named("queue", queue)) and qos not in found.qos:
                     found.qos.append(qos)
+        self._places = np.concatenate(places)
         return found
 
     def _check(self) -> None:
@@ -101,11 +110,9 @@ class Speaker:
     def options(self, job: Job) -> dict[str, str]:
         """The options of its sbatch, but for times, identity, arrays and dependencies."""
         written = self._workload.asked.get(job.id)
-        if written is not None:
-            options = _spoken(written)
-        else:
-            options = options_of(self._workload.requests[job.request], job.count)
-        partition = self._workload.requests[job.request].partition or self._named("partition", job.partition)
+        request = self._workload.requests[self._places[job.sequence]]
+        options = options_of(request, job.count) if written is None else _spoken(written)
+        partition = request.partition or self._named("partition", job.partition)
         for name, value in (
             ("account", self.account(job.group)),
             ("qos", self._named("queue", job.queue)),
@@ -125,13 +132,17 @@ class Speaker:
         return int((self._workload.asked.get(job.id) or {}).get("job-number", job.id))
 
     def name(self, job: Job) -> str:
-        return (self._workload.asked.get(job.id) or {}).get("job-name", "") or f"job{job.id}"
+        return (self._workload.asked.get(job.id) or {}).get("job-name", "") or f"job{self.written(job.id)}"
 
     def array(self, job: Job) -> str:
         return (self._workload.asked.get(job.id) or {}).get("array", "")
 
     def dependency(self, job: Job) -> str:
-        return (self._workload.asked.get(job.id) or {}).get("dependency", "")
+        return self._workload.dependencies.get(job.id, "")
+
+    def written(self, job: int) -> str:
+        """What the log calls the job of that id."""
+        return self._written.get(job, str(job))
 
     def written_together(self, job: Job, other: Job) -> bool:
         """Whether two jobs are tasks of one array."""
@@ -152,7 +163,7 @@ def _limit(written: Mapping[str, str], limit: float) -> float:
 
 
 def options_of(request: Request, cpus: int) -> dict[str, str]:
-    """The options that ask for a request, for a job of so many CPUs."""
+    """The options that ask for a request, for a job of so many CPUs; what it says in Slurm's words counts as said."""
     cores = max(request.chunk.get("cores", 1), 1)
     chunks = -(-cpus // cores)
     options = {"ntasks": str(chunks)}
@@ -164,23 +175,31 @@ def options_of(request: Request, cpus: int) -> dict[str, str]:
         options["nodes"] = str(-(-chunks // together))
     elif request.per_node_min > 1:
         options["nodes"] = f"1-{max(chunks // request.per_node_min, 1)}"
-    options |= _resources(request.chunk, cores, min(together, chunks))
+    options |= _resources(request.chunk, cores, min(together, chunks) or int(chunks == 1))
     if request.features:
         options["constraint"] = "&".join(sorted(request.features))
     if request.exclusive:
         options["exclusive"] = ""
-    return options
+    if "mem-per-cpu" in (own := dict(request.sbatch)):
+        options.pop("mem", None)
+    return options | own
 
 
 def _resources(chunk: Mapping[str, int], cores: int, together: int) -> dict[str, str]:
     """Memory and GPUs: of a node where it is known how many tasks share one, else of a CPU and of a task."""
     options = {}
     if memory := chunk.get("memory", 0):
-        amount = memory * together if together else memory / cores
-        options["mem" if together else "mem-per-cpu"] = f"{-(-int(amount) // MIB)}M"
-    other = {name: amount for name, amount in chunk.items() if name not in ("cores", "memory") and amount}
-    if gpus := other.pop("gpus", 0):
-        options["gpus-per-node" if together else "gpus-per-task"] = str(gpus * max(together, 1))
-    if other:
-        options["gres"] = ",".join(f"{name}:{amount * max(together, 1)}" for name, amount in other.items())
+        amount = memory * together if together else -(-memory // cores)
+        options["mem" if together else "mem-per-cpu"] = f"{-(-amount // MIB)}M"
+    others = {name: n * max(together, 1) for name, n in chunk.items() if n and name not in ("cores", "memory")}
+    gpus = {name: others.pop(name) for name in list(others) if name.partition(":")[0] in ("gpu", "gpus")}
+    if gpus:
+        kind = "gpus-per-node" if together else "gpus-per-task"
+        options[kind] = ",".join(item.removeprefix("gpu:") for item in _generic(gpus).split(","))
+    if others:
+        options["gres"] = _generic(others)
     return options
+
+
+def _generic(amounts: dict[str, int]) -> str:
+    return gres_text(amounts) or ",".join(f"{name}:{amount}" for name, amount in amounts.items())

@@ -130,6 +130,8 @@ class _Reading:
         found.report = ReadReport(self._records, len(columns["id"]), dict(self._dropped), filled, self._bad_rows)
         found.content_hash = sha256
         found.asked = self._asked_by(columns["id"])
+        told = ((job, options.get("dependency", "")) for job, options in found.asked.items())
+        found.dependencies = {job: text for job, text in told if text}
         return found
 
     def _asked_by(self, ids: NDArray[Any]) -> dict[int, Mapping[str, str]]:
