@@ -278,7 +278,8 @@ def test_a_job_may_get_more_nodes_than_the_least_it_asked_for(read):
 
 def test_requests_of_gpus(read):
     tres = "billing=8,cpu=8,gres/gpu=4,gres/gpu:v100=4,node=2"
-    assert asked(read, tres=tres) == (2, Request({"cores": 4, "gpus": 2}, per_node_max=1), {})
+    typed = Request({"cores": 4, "gpus": 2, "gpu:v100": 2}, per_node_max=1)
+    assert asked(read, tres=tres) == (2, typed, {})
     count, request, filled = asked(read, tres="cpu=8,gres/gpu=3,node=2")
     assert (count, request.chunk["gpus"], filled) == (2, 2, {"gpus: rounded up to whole equal shares": 1})
     count, request, filled = asked(read, tres="cpu=8,gres/gpu=3")
@@ -317,8 +318,8 @@ def test_all_the_memory_of_a_node_cannot_be_told(read):
 def test_constraints(read):
     assert asked(read, cpus="1", features="a&b")[1] == Request(features=frozenset("ab"))
     count, request, filled = asked(read, cpus="1", features="[a*2]")
-    assert (count, request) == (1, SINGLE_CORE)
-    assert filled == {"constraints: left out, alternatives and counts cannot be expressed": 1}
+    assert (count, request) == (1, Request(sbatch=(("constraint", "[a*2]"),)))
+    assert filled == {}
 
 
 def test_names_become_numbers(read):

@@ -56,8 +56,9 @@ class Request:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Request:
-        options = tuple(data.get("sbatch", {}).items())
-        return cls(**{**data, "features": frozenset(data.get("features", ())), "sbatch": options})
+        own = {**data}
+        own["features"], own["sbatch"] = frozenset(own.get("features", ())), tuple(own.get("sbatch", {}).items())
+        return cls(**own)
 
 
 SINGLE_CORE = Request()

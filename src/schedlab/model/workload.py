@@ -159,8 +159,8 @@ class JobBatch:
 class ReadReport:
     """What reading a log met: records seen and kept, what was dropped or filled in and why, samples of bad rows.
 
-    `unkept` says what records tell that a workload has no place for, and how many do; `for_slurm` what they ask for
-    that only the real Slurm understands.
+    `unkept` says what records tell that a workload has no place for, and how many do; `for_slurm` what was made simpler
+    for everybody but the real Slurm, which is told as it is written.
     """
 
     records: int = 0

@@ -151,11 +151,11 @@ class RealSlurm(Policy):
         """Options of jobs that could not be passed on."""
         return self._speaker.left_out
 
-    def refusals(self) -> dict[str, list[int]]:
-        """The jobs that Slurm did not take, or never started, by what it says of them."""
-        found: dict[str, list[int]] = {}
+    def refusals(self) -> dict[str, list[str]]:
+        """The jobs that Slurm did not take, or never started, by what it says of them; as their log writes them."""
+        found: dict[str, list[str]] = {}
         for row in self._evidence.refusals:
-            found.setdefault(row["reason"], []).append(row["job"])
+            found.setdefault(row["reason"], []).append(self._speaker.written(row["job"]))
         return found
 
     def close(self) -> None:
@@ -211,7 +211,8 @@ class RealSlurm(Policy):
         started = view.start(known.job, shares, priority=info.priority, backfilled=info.backfilled)
         if not started:
             raise SlurmError(
-                f"Slurm has started job {known.job.id} on {launch.nodes}, but {view.refusal or 'it does not fit there'}"
+                f"Slurm has started job {self._speaker.written(known.job.id)} on {launch.nodes}, but "
+                f"{view.refusal or 'it does not fit there'}"
             )
         self._last_change = view.now
         return True

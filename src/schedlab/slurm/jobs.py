@@ -94,8 +94,9 @@ class Speaker:
             options = _spoken(written)
             if (key := tuple(sorted(options.items()))) not in seen:
                 seen.add(key)
+                where = f"{self._workload.name}, job {written.get('job-number', job)}"
                 try:
-                    job_description(options, uid=0, gid=0, where=f"{self._workload.name}, job {job}")
+                    job_description(options, uid=0, gid=0, where=where)
                 except InputError as error:
                     mistakes.append(error)
         if mistakes:
