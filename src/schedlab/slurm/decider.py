@@ -76,14 +76,14 @@ class RealSlurm(Policy):
         self._phase += round(number * GOLDEN % 1 * LONGEST_LOOP, 3)
 
     def adapt(self, workload: Workload, cluster: Cluster) -> tuple[Workload, Cluster]:
-        from schedlab.slurm.jobs import Speaker, in_cpus
+        from schedlab.slurm.jobs import Speaker, in_cpus, with_lists
 
         if cluster.pool:
             hint = "give the slurm.conf as the cluster too"
             raise InputError("the real Slurm needs nodes, and this machine is a pool of cores", hint=hint)
         self._speaker = Speaker(workload)
         self.setup.meet(self._speaker.names(), cluster, workload)
-        return in_cpus(workload), self.setup.cluster()
+        return in_cpus(workload, self._speaker.held), with_lists(self.setup.cluster(), workload)
 
     def open(self, view: View, next_event: Callable[[], float]) -> None:
         from schedlab.slurm.correspondence import Correspondence

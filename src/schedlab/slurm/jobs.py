@@ -10,6 +10,7 @@ import numpy as np
 
 from schedlab._core import Job
 from schedlab.files.slurm_values import gres_text
+from schedlab.model.cluster import Cluster, Partition
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.request import Request
 from schedlab.model.workload import JobBatch, Workload
@@ -29,25 +30,53 @@ _NOT_AS_WRITTEN = frozenset(
 )
 
 
-def in_cpus(workload: Workload) -> Workload:
-    """Every job as so many single CPUs, which may lie anywhere in its partition.
+def in_cpus(workload: Workload, held: int = 0) -> Workload:
+    """Every job as so many single CPUs, which may lie anywhere in its partition; `held` of them never start.
 
     Where they lie, with how much memory and which GPUs, is Slurm's business: it may give 17 CPUs of one node and one of
     another to a job that asked for 18 on two nodes.
     """
 
+    single = [Request(features=request.features, partition=_partition(request)) for request in workload.requests]
+    named = ((job, options.get("partition", "")) for job, options in workload.asked.items())
+    lists = {job: text for job, text in named if "," in text}
+    places: dict[tuple[int, str], int] = {}  # of requests for a list of partitions
+
+    def anywhere_of(job: int, request: int) -> int:
+        if (key := (request, lists[job])) not in places:
+            places[key] = len(single)
+            single.append(replace(single[request], partition=lists[job]))
+        return places[key]
+
     def batches() -> Iterator[JobBatch]:
         for batch in workload.batches():
-            count = workload.cores(batch)
+            count, request, ids = workload.cores(batch), batch.request, batch.id.tolist()
             if workload.asked:
-                told = ((row, workload.asked.get(job)) for row, job in enumerate(batch.id.tolist()))
+                told = ((row, workload.asked.get(job)) for row, job in enumerate(ids))
                 count[:] = [count[row] if options is None else cpus(options) for row, options in told]
-            yield replace(batch, count=np.maximum(count, 1), shapes=None)
+            if lists:
+                asked = zip(ids, request.tolist(), strict=True)
+                request = np.array([anywhere_of(job, one) if job in lists else one for job, one in asked], np.int32)
+            yield replace(batch, count=np.maximum(count, 1), request=request, shapes=None)
 
-    single = [Request(features=request.features, partition=request.partition) for request in workload.requests]
-    report = replace(workload.report, for_slurm={})  # which is told of it
+    filled = {"cancelled before they started: held until then": held} if held else {}
+    report = replace(workload.report, for_slurm={}, filled=workload.report.filled | filled)  # Slurm is told as written
     # Slurm may give more than was asked for.
     return replace(workload, source=batches, requests=single, flexible=True, report=report)
+
+
+def _partition(request: Request) -> str | None:
+    return dict(request.sbatch).get("partition", request.partition)
+
+
+def with_lists(cluster: Cluster, workload: Workload) -> Cluster:
+    """Every list of partitions that jobs name (`cpu,gpu`), as a partition of all their nodes."""
+    asked = [options.get("partition", "") for options in workload.asked.values()]
+    named = dict.fromkeys(text for text in [*map(_partition, workload.requests), *asked] if text and "," in text)
+    own = {partition.name: partition.groups for partition in cluster.partitions}
+    unions = {text: [group for name in text.split(",") for group in own.get(name, ())] for text in named}
+    more = [Partition(text, tuple(dict.fromkeys(groups))) for text, groups in unions.items() if groups]
+    return replace(cluster, partitions=(*cluster.partitions, *more))
 
 
 @dataclass(slots=True)
@@ -66,6 +95,7 @@ class Speaker:
         self._places = np.empty(0, np.int32)  # of the jobs' requests; jobs of the engine ask for CPUs only
         self._written: dict[int, str] = {}  # job id -> as the log writes it, where that is no number
         self.left_out: set[str] = set()  # options of sbatch that cannot be passed on
+        self.held = 0  # jobs that the log says were cancelled before they started
 
     def names(self) -> Names:
         """One pass over the workload."""
@@ -83,6 +113,8 @@ class Speaker:
                 if (qos := self._named("queue", queue)) and qos not in found.qos:
                     found.qos.append(qos)
         self._places = np.concatenate(places)
+        holding = np.array(["hold" in dict(request.sbatch) for request in self._workload.requests], bool)
+        self.held = int(holding[self._places].sum())
         return found
 
     def _check(self) -> None:
