@@ -241,6 +241,8 @@ def _combined(keys: list[NDArray[np.int64]]) -> NDArray[np.int64]:
     combined, size = np.zeros(len(keys[0]), np.int64), 1
     for key in keys:
         span = int(key.max(initial=0)) + 1
+        if span == 1:
+            continue  # nobody asks for it
         if size * span > 2**62:
             different, combined = np.unique(combined, return_inverse=True)
             _, key = np.unique(key, return_inverse=True)
