@@ -17,6 +17,7 @@ import schedlab as sl
 from schedlab.analysis.compare import summary_of
 from schedlab.cli.main import app
 from schedlab.engine.checkpoint import Checkpoint
+from schedlab.model.errors import DecisionError
 
 ROOT = Path(__file__).parents[2]
 
@@ -387,3 +388,16 @@ def test_a_policy_that_builds_on_a_native_one_says_what_that_says() -> None:
     run = sl.simulate(jobs, sl.Cluster.of_cores(2), On())
     assert run.jobs["backfilled"].to_list() == [False, False, True]
     assert run.summary["backfilled_share"] == pytest.approx(1 / 3)
+
+
+def test_a_refused_decision_names_the_job_as_its_log_does(tmp_path: Path) -> None:
+    """An element of an array, where the dump has no other number of it."""
+    rows = ["JobID|State|Submit|Start|End|Timelimit|ReqCPUS", "7_3|COMPLETED|1000|1000|1060|00:10:00|1"]
+    (tmp_path / "jobs.sacct").write_text("\n".join(rows) + "\n")
+
+    def on_no_node(view: Any, events: Any) -> None:
+        view.start(view.queue[0], [(9, 1)])
+
+    policy = type("Policy", (), {"decide": staticmethod(on_no_node)})()
+    with pytest.raises(DecisionError, match="cannot start job 7_3 at 0 s: there is no such node"):
+        sl.simulate(sl.read_workload(tmp_path / "jobs.sacct"), "2x1", policy)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_VERDICTS = 12
 MOST_GROUPS = 40
+MOST_NOTES = 12
 LINE_EVERY = 60.0  # seconds, where nobody watches a bar
 
 
@@ -97,7 +98,9 @@ def print_summary(results: Results, seconds: float) -> None:
         say(f"- {sentence}")
     if len(found) > MOST_VERDICTS:
         say(f"and {len(found) - MOST_VERDICTS:,} more comparisons in the report", "dim")
-    for sentence in (*results.coverage(), *results.not_counted()[:MOST_VERDICTS]):
+    notes = results.notes()
+    more = [f"and {len(notes) - MOST_NOTES:,} more notes in the report"] if len(notes) > MOST_NOTES else []
+    for sentence in (*results.coverage(), *notes[:MOST_NOTES], *more):
         say(sentence, "dim")
 
 

@@ -235,10 +235,13 @@ def _print(run: Run, decider: RealSlurm, out: Path | None) -> None:
     from schedlab.analysis.compare import Comparison, Row, observed, summary_of
     from schedlab.cli.output import console, say, warn
     from schedlab.cli.table import comparison_table, footnote
+    from schedlab.workload.notes import run_notes
 
     rows = (Row("slurm-real", summary_of(run)),)
     comparison = Comparison(rows, metrics=observed(rows))
     say(f"{run.workload['name']}: {run.summary['jobs']:,} jobs through {decider.setup.described()}")
+    for note in run_notes(run.workload, run.cluster.name):
+        say(f"  {note}", "dim")
     console().print(comparison_table(comparison, most=7))
     seconds = run.config["timing"]["engine"]
     simulated = run.summary["makespan"] or 0.0
@@ -249,7 +252,7 @@ def _print(run: Run, decider: RealSlurm, out: Path | None) -> None:
     if left_out := decider.left_out():
         say(f"  noted of the jobs: options that are not passed on: {', '.join(sorted(left_out))}", "dim")
     for words, ids in decider.refusals().items():
-        some = ", ".join(map(str, ids[:5])) + (", …" if len(ids) > 5 else "")
+        some = ", ".join(ids[:5]) + (", …" if len(ids) > 5 else "")
         warn(f"Slurm refused {len(ids):,} {'job' if len(ids) == 1 else 'jobs'} ({some}): {words}")
     say(f"results in {out}" if out else "not kept: --out DIR writes the run to a folder", "" if out else "dim")
 

@@ -189,7 +189,7 @@ class Simulation:
             except (InputError, MemoryError):
                 raise
             except Exception as error:
-                failure = explained_failure(error, self._choice, view, self.core, self._workload)
+                failure = explained_failure(error, self._choice, view, self.core, self._workload, self._feed.written)
                 if failure is None:
                     raise
                 if failure is error:

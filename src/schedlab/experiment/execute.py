@@ -24,6 +24,7 @@ from schedlab.model.run import Run
 from schedlab.model.version import VERSION
 from schedlab.model.workload import Workload
 
+REPORTED = ("kept", "dropped", "filled", "unkept", "for_slurm")  # of what reading the log met
 _RULES = ("estimate", "overrun", "passes", "dependencies", "requests")
 
 
@@ -47,6 +48,7 @@ def execute(run: PlannedRun, asked: dict[str, Any], folder: Path, inputs: Inputs
         "workload": workload.name,
         "cluster": cluster.name,
         "not_counted": simulated.workload.get("not_counted", {}),
+        "report": {name: simulated.workload["report"][name] for name in REPORTED},
         "summary": _plain(summary_of(simulated, trim=selection(asked))),
         "metrics": _measured(simulated, asked["metrics"]),
         "files": {} if place is None else file_hashes(place),

@@ -21,7 +21,7 @@ from schedlab.experiment.plan import Part
 from schedlab.experiment.study import Point
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
-from schedlab.workload.notes import not_counted
+from schedlab.workload.notes import notes_together, run_notes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -142,16 +142,17 @@ class Results:
         models = dict.fromkeys(run.point["model"] for run in self.planned if "model" in run.point)
         return coverage(models, self.study.get("repetitions", 1))
 
-    def not_counted(self) -> list[str]:
-        """What jobs ask for and did not count in some runs, because their machine has none or it was asked for."""
+    def notes(self) -> list[str]:
+        """What reading the logs met; what jobs ask for and did not count in some runs."""
+        several = len({one["workload"] for one in self.results}) > 1
         said = (
-            sentence
-            for result in self.results
-            for sentence in not_counted(
-                result.get("not_counted", {}), result["cluster"], str(result["point"].get("requests", "auto"))
+            (
+                one["workload"] if several else self.group_of(one["point"]),
+                run_notes(one, one["cluster"], str(one["point"].get("requests", "auto"))),
             )
+            for one in self.results
         )
-        return list(dict.fromkeys(said))
+        return notes_together(list(said))
 
     def contexts(self) -> list[Context]:
         """What can be compared with each other, in the order of the plan; nothing if no run is finished."""

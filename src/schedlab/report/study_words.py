@@ -62,7 +62,7 @@ def verdicts(found: Findings) -> str:
 
 def _coverage(found: Findings) -> str:
     """What the intervals do and do not say, where jobs come from a model; what of the requests did not count."""
-    said = (" ".join(found.results.coverage()), "; ".join(found.results.not_counted()))
+    said = (" ".join(found.results.coverage()), "; ".join(found.results.notes()))
     return "\n".join(f'<p class="about">{escape(one)}</p>' for one in said if one)
 
 

@@ -76,14 +76,14 @@ class RealSlurm(Policy):
         self._phase += round(number * GOLDEN % 1 * LONGEST_LOOP, 3)
 
     def adapt(self, workload: Workload, cluster: Cluster) -> tuple[Workload, Cluster]:
-        from schedlab.slurm.jobs import Speaker, in_cpus
+        from schedlab.slurm.jobs import Speaker, in_cpus, with_lists
 
         if cluster.pool:
             hint = "give the slurm.conf as the cluster too"
             raise InputError("the real Slurm needs nodes, and this machine is a pool of cores", hint=hint)
         self._speaker = Speaker(workload)
         self.setup.meet(self._speaker.names(), cluster, workload)
-        return in_cpus(workload), self.setup.cluster()
+        return in_cpus(workload, self._speaker.held), with_lists(self.setup.cluster(), workload)
 
     def open(self, view: View, next_event: Callable[[], float]) -> None:
         from schedlab.slurm.correspondence import Correspondence
@@ -151,11 +151,11 @@ class RealSlurm(Policy):
         """Options of jobs that could not be passed on."""
         return self._speaker.left_out
 
-    def refusals(self) -> dict[str, list[int]]:
-        """The jobs that Slurm did not take, or never started, by what it says of them."""
-        found: dict[str, list[int]] = {}
+    def refusals(self) -> dict[str, list[str]]:
+        """The jobs that Slurm did not take, or never started, by what it says of them; as their log writes them."""
+        found: dict[str, list[str]] = {}
         for row in self._evidence.refusals:
-            found.setdefault(row["reason"], []).append(row["job"])
+            found.setdefault(row["reason"], []).append(self._speaker.written(row["job"]))
         return found
 
     def close(self) -> None:
@@ -211,7 +211,8 @@ class RealSlurm(Policy):
         started = view.start(known.job, shares, priority=info.priority, backfilled=info.backfilled)
         if not started:
             raise SlurmError(
-                f"Slurm has started job {known.job.id} on {launch.nodes}, but {view.refusal or 'it does not fit there'}"
+                f"Slurm has started job {self._speaker.written(known.job.id)} on {launch.nodes}, but "
+                f"{view.refusal or 'it does not fit there'}"
             )
         self._last_change = view.now
         return True
