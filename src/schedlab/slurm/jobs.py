@@ -61,12 +61,14 @@ class Speaker:
     def __init__(self, workload: Workload) -> None:
         self._workload = workload
         self.left_out: set[str] = set()  # options of sbatch that cannot be passed on
+        self._asked_for: dict[int, int] = {}  # by job: the engine numbers its requests anew, all alike as one
 
     def names(self) -> Names:
         """One pass over the workload."""
         found = Names()
         self._check()
         for batch in self._workload.batches():
+            self._asked_for.update(zip(batch.id.tolist(), batch.request.tolist(), strict=True))
             triples = np.unique(np.stack([batch.user, batch.group, batch.queue], axis=1), axis=0, return_index=True)
             for user, group, queue in triples[0][np.argsort(triples[1])].tolist():
                 accounts = found.accounts.setdefault(self.user(user), [])
@@ -101,11 +103,9 @@ class Speaker:
     def options(self, job: Job) -> dict[str, str]:
         """The options of its sbatch, but for times, identity, arrays and dependencies."""
         written = self._workload.asked.get(job.id)
-        if written is not None:
-            options = _spoken(written)
-        else:
-            options = options_of(self._workload.requests[job.request], job.count)
-        partition = self._workload.requests[job.request].partition or self._named("partition", job.partition)
+        request = self._workload.requests[self._asked_for[job.id]]
+        options = options_of(request, job.count) if written is None else _spoken(written)
+        partition = request.partition or self._named("partition", job.partition)
         for name, value in (
             ("account", self.account(job.group)),
             ("qos", self._named("queue", job.queue)),
