@@ -62,7 +62,8 @@ def run_study(
 
 def asked(study: Study) -> dict[str, Any]:
     """What the study wants of every run."""
-    return {"keep": study.keep, "phase": study.phase, "trim": study.trim, "metrics": list(study.metrics)}
+    wanted = {"keep": study.keep, "phase": study.phase, "trim": study.trim, "metrics": list(study.metrics)}
+    return wanted | ({"names": study.names} if study.names else {})
 
 
 def described(study: Study) -> dict[str, Any]:

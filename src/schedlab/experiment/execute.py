@@ -33,12 +33,14 @@ def execute(run: PlannedRun, asked: dict[str, Any], folder: Path, inputs: Inputs
     workload, cluster = inputs.of(run.point, run.seed)
     made = time.perf_counter()
     place = run_folder(folder, run.identity) if asked["keep"] == "tables" else None
-    simulated = simulate(scenario_of(run, workload, cluster, place))
+    name = asked.get("names", {}).get("policy", {}).get(str(run.point.get("policy", "")), "")
+    simulated = simulate(scenario_of(run, workload, cluster, place, name))
     result = run.to_dict() | {
         "schedlab": VERSION,
         "workload": workload.name,
         "cluster": cluster.name,
         "not_counted": simulated.workload.get("not_counted", {}),
+        "decider": simulated.config.get("decider", {}),
         "summary": _plain(summary_of(simulated, trim=selection(asked))),
         "metrics": _measured(simulated, asked["metrics"]),
         "files": {} if place is None else file_hashes(place),
@@ -54,7 +56,9 @@ def execute(run: PlannedRun, asked: dict[str, Any], folder: Path, inputs: Inputs
     return result
 
 
-def scenario_of(run: PlannedRun, workload: Workload, cluster: Cluster, out: Path | None = None) -> Scenario:
+def scenario_of(
+    run: PlannedRun, workload: Workload, cluster: Cluster, out: Path | None = None, name: str = ""
+) -> Scenario:
     """What one run of a study simulates. `{seed}` in its texts stands for the seed of the repetition."""
     rules: dict[str, Any] = {name: run.point[name] for name in _RULES if name in run.point}
     texts = {name: str(run.point.get(name, "")).replace("{seed}", str(run.seed)) for name in ("policy", "observe")}
@@ -66,6 +70,7 @@ def scenario_of(run: PlannedRun, workload: Workload, cluster: Cluster, out: Path
         out=out,
         force=True,  # what an earlier attempt left
         repetition=run.repetition,
+        name=name,
         **rules,
     )
 
