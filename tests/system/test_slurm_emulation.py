@@ -21,6 +21,7 @@ from tests.slurm_site import Site, rows
 import schedlab as sl
 from schedlab.slurm.decider import RealSlurm
 from schedlab.slurm.errors import SlurmError
+from schedlab.slurm.install import Finding, doctor
 from schedlab.slurm.wire import client
 from schedlab.slurm.words import is_of_the_place
 from schedlab.slurm.workplace import Workplace
@@ -136,6 +137,13 @@ def test_what_cannot_be_said_to_a_slurmdbd_is_not_in_the_log(site: Site) -> None
     log = gzip.decompress(site.run().evidence("slurm/slurmctld.log.gz")).decode()
     assert "PersistInit" not in log and "DBD_SEND_MULT_JOB_START" not in log and "persistent connection" not in log
     assert "_job_complete: JobId=2 done" in log  # the rest of it is there
+
+
+def test_doctor_really_runs_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert doctor.examine(fetch=False)[-1] == Finding(True, "a job runs", "completed")
+    monkeypatch.setattr(doctor, "TRIAL", doctor.TRIAL + "PriorityDecayHalfLife=soon\n")
+    found = doctor.examine(fetch=False)[-1]
+    assert not found.ok and "PriorityDecayHalfLife" in found.detail and found.cure
 
 
 # ---- what is left when it fails ----
