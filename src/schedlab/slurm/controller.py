@@ -186,7 +186,6 @@ class Controller:
             if not found.job and is_of_the_place(found.error):
                 words = words_of(self._outline.programs, found.error)
                 raise SlurmError(f"slurmctld cannot take jobs any more: {words}; {self._place.described()}")
-            self._check_room()
             words = "" if found.job else (found.message or words_of(self._outline.programs, found.error))
             answered(found.job, words)
 
@@ -216,6 +215,7 @@ class Controller:
         self._disturbed = True
 
     def _send(self, name: str, body: bytes, reply: Callable[[bytes], None] | None = None, uid: int = 0) -> None:
+        self._check_room()
         self._link.send(message(self._release, name, body, uid=uid, gid=uid), reply or _ignore)
         self._disturbed = True
 
@@ -260,7 +260,6 @@ class Controller:
         until = self.clock.now + _LAST
         while self.clock.now < until:
             self.run(until)
-        self._check_room()
 
     def stop(self) -> None:
         """Stop it, and remove all that it had."""
@@ -273,8 +272,9 @@ class Controller:
             self._place.close()
 
     def _check_room(self) -> None:
+        """A slurmctld that cannot write goes on, but its books and the scripts of its jobs are not whole."""
         if self._place.is_full():
-            raise SlurmError(f"slurmctld has no room left: {self._place.described()}")
+            raise SlurmError(f"too little room is left for slurmctld: {self._place.described()}")
 
     def _died(self) -> SlurmError:
         code = self._process.wait()
