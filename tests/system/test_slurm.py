@@ -392,7 +392,7 @@ def test_replay_prints_differences_results_and_refusals(site: Site, tmp_path: Pa
     assert "3 jobs through Slurm 22.05.8" in said.stdout
     assert "Slurm refused 1 job (3): Invalid license specification (2048)" in said.stderr
     run = sl.read_run(tmp_path / "run", verify=True)
-    assert run.policy == f"slurm-real(conf='{site.conf}')"
+    assert run.policy == "as it is" and run.config["decider"]["policy"] == f"slurm-real(conf='{site.conf}')"
     assert {"slurm/slurm.conf", "slurm/slurmctld.log.gz", "slurm/accounting.parquet"} <= set(run.config["files"])
     assert command("check", tmp_path / "run").stdout.strip().endswith("feasible")
     assert command("compare", tmp_path / "run").returncode == 0

@@ -238,7 +238,7 @@ def replay(
     with Monitor(watch, pace, status_every, quiet) as monitor:
         scenario = monitor.read(scenario)
         try:
-            run = monitor.simulate(scenario, scenario.name)
+            run = monitor.simulate(scenario, "slurm-real")
         except KeyboardInterrupt:
             raise InterruptedError("nothing was written, and slurmctld is stopped") from None
     if not quiet:

@@ -60,7 +60,7 @@ class Policy(ABC):
         """At the end, or where it failed: files to be kept with the run, by name."""
         return {}
 
-    def recorded(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """What of it determines the run and is not in its text, or not there in full: `decider` in run.json."""
         return {}
 

@@ -254,7 +254,7 @@ class Simulation:
                 "policy": self._choice.name,
                 "placement": {"name": spec.place.name, "exclusive": spec.exclusive},
                 "options": asdict(self._options),
-                **({} if (decider := self._recorded()) is None else {"decider": decider}),
+                **({} if (decider := self._facts()) is None else {"decider": decider}),
                 "workload": _described(self._workload, self._feed.requests.left_out),
                 "requests": self._feed.requests.all,
                 **recorded(self._calendar, self._cluster),
@@ -265,9 +265,9 @@ class Simulation:
             }
         )
 
-    def _recorded(self) -> dict[str, Any] | None:
+    def _facts(self) -> dict[str, Any] | None:
         """What the decider says of itself."""
-        said = getattr(self._choice.decider, "recorded", None)
+        said = getattr(self._choice.decider, "facts", None)
         return None if said is None else said() or None
 
     def _incomplete(self, failure: SchedlabError, view: _core.View) -> SchedlabError:

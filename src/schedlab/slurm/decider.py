@@ -125,7 +125,7 @@ class RealSlurm(Policy):
                 self._evidence.take(view)
             self._go_ahead(view, now)
 
-    def recorded(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """With the phase of this very repetition, so that it can be made alone."""
         text = described(**{**self._given, "phase": self._phase})
         return {"policy": text, "phase": self._phase, "program": self.setup.described()}
