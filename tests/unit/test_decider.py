@@ -191,6 +191,22 @@ def test_an_error_in_a_policy_names_their_line_and_keeps_what_was_simulated(tmp_
     ]
 
 
+def test_a_run_that_failed_is_replaced_and_one_that_was_ended_early_is_not(tmp_path: Path) -> None:
+    jobs, machine = sl.Workload.of(submit=[0, 10, 20], runtime=[5, 30, 1], count=[1, 1, 1]), sl.Cluster.of_cores(4)
+    with pytest.raises(sl.PolicyError):
+        sl.simulate(jobs, machine, Failing(), out=tmp_path / "run")
+    assert sl.read_run(tmp_path / "run").config["failed"] is True
+    (tmp_path / "run" / "mine.txt").write_text("not of the run")
+    with pytest.raises(sl.InputError, match="already holds a run and other files"):
+        sl.simulate(jobs, machine, "easy", out=tmp_path / "run")
+    (tmp_path / "run" / "mine.txt").unlink()
+    assert not sl.simulate(jobs, machine, "easy", out=tmp_path / "run").incomplete
+    stepper = sl.Stepper(jobs, machine, out=tmp_path / "early")
+    stepper.finish()
+    with pytest.raises(sl.InputError, match="already holds a run"):
+        sl.simulate(jobs, machine, "easy", out=tmp_path / "early")
+
+
 def test_two_policies_with_state_do_not_disturb_each_other() -> None:
     class Alternate(sl.Policy):
         """Starts every second job it sees, one at a time; the others when nothing else waits."""

@@ -55,7 +55,8 @@ def print_plan(study: Study, folder: Path, cost: Cost, part: Part | None = None)
     of_it = "" if part is None else f"part {part}, "
     say(f"{study.name}: {of_it}{cost.planned:,} runs, {cost.done:,} of them done in {folder}")
     for name, values in study.grid.items():
-        shown = ", ".join(map(str, values[:6])) + (f", … ({len(values)} values)" if len(values) > 6 else "")
+        short = [str(study.names.get(name, {}).get(str(value), value)) for value in values[:6]]
+        shown = ", ".join(short) + (f", … ({len(values)} values)" if len(values) > 6 else "")
         say(f"  {name}: {shown}", "" if len(values) > 1 else "dim")
     say(f"  repetitions: {study.repetitions}")
     tried = "1 run" if cost.tried == 1 else f"{cost.tried:,} runs"

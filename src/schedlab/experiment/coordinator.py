@@ -104,7 +104,8 @@ def _check_checkpoints(study: Study, tell: Tell) -> None:
 
 def asked(study: Study) -> dict[str, Any]:
     """What the study wants of every run."""
-    return {"keep": study.keep, "phase": study.phase, "trim": study.trim, "metrics": list(study.metrics)}
+    wanted = {"keep": study.keep, "phase": study.phase, "trim": study.trim, "metrics": list(study.metrics)}
+    return wanted | ({"names": study.names} if study.names else {})
 
 
 def described(study: Study, part: Part | None = None) -> dict[str, Any]:

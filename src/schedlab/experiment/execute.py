@@ -40,7 +40,8 @@ def execute(run: PlannedRun, asked: dict[str, Any], folder: Path, inputs: Inputs
     made = time.perf_counter()
     meter = Meter()
     place = run_folder(folder, run.identity) if asked["keep"] == "tables" else None
-    scenario = scenario_of(run, workload, cluster, place)
+    name = asked.get("names", {}).get("policy", {}).get(str(run.point.get("policy", "")), "")
+    scenario = scenario_of(run, workload, cluster, place, name)
     checkpoint = _checkpoint(run, asked, folder)
     simulated = simulate(replace(scenario, checkpoint=checkpoint, performance=DECIDING in asked["metrics"]))
     result = run.to_dict() | {
@@ -49,6 +50,7 @@ def execute(run: PlannedRun, asked: dict[str, Any], folder: Path, inputs: Inputs
         "cluster": cluster.name,
         "not_counted": simulated.workload.get("not_counted", {}),
         "report": {name: simulated.workload["report"][name] for name in REPORTED},
+        "decider": simulated.config.get("decider", {}),
         "summary": _plain(summary_of(simulated, trim=selection(asked))),
         "metrics": _measured(simulated, asked["metrics"]),
         "files": {} if place is None else file_hashes(place),
@@ -75,7 +77,9 @@ def _checkpoint(run: PlannedRun, asked: dict[str, Any], folder: Path) -> StudyCh
     return StudyCheckpoint(folder, run.identity, math.inf if every is None else every)
 
 
-def scenario_of(run: PlannedRun, workload: Workload, cluster: Cluster, out: Path | None = None) -> Scenario:
+def scenario_of(
+    run: PlannedRun, workload: Workload, cluster: Cluster, out: Path | None = None, name: str = ""
+) -> Scenario:
     """What one run of a study simulates. `{seed}` in its texts stands for the seed of the repetition."""
     rules: dict[str, Any] = {name: run.point[name] for name in _RULES if name in run.point}
     texts = {name: str(run.point.get(name, "")).replace("{seed}", str(run.seed)) for name in ("policy", "observe")}
@@ -87,6 +91,7 @@ def scenario_of(run: PlannedRun, workload: Workload, cluster: Cluster, out: Path
         out=out,
         force=True,  # what an earlier attempt left
         repetition=run.repetition,
+        name=name,
         **rules,
     )
 

@@ -170,7 +170,16 @@ class Results:
 
     def group_of(self, point: Point) -> str:
         """What to call the runs of a point: the values of what varies."""
-        return _called(self.varied, point) or self.name
+        return self._called(self.varied, point) or self.name
+
+    def called(self, name: str, value: Any) -> Any:
+        """A value of a parameter, or the name that the study gives it."""
+        return self.study.get("names", {}).get(name, {}).get(str(value), value)
+
+    def short(self, name: str, value: Any) -> str:
+        """The same as a text; files without their folders."""
+        text = str(self.called(name, value))
+        return Path(text).name if name in ("log", "model", "cluster") else text
 
     def _rows(self) -> Iterator[StudyRun]:
         for result in self.results:
@@ -178,11 +187,11 @@ class Results:
             yield StudyRun(
                 run=result["identity"],
                 group=self.group_of(point),
-                policy=str(point.get("policy", "")),
+                policy=self.short("policy", point.get("policy", "")),
                 summary=result["summary"]
                 | ({"metrics": result["metrics"]} if result["metrics"] else {})
                 | ({"performance": costs} if (costs := self._performance(result)) else {}),
-                parameters={name: point.get(name) for name in self.varied},
+                parameters={name: self.called(name, point.get(name)) for name in self.varied},
                 repetition=result["repetition"],
                 seed=result["seed"],
             )
@@ -200,19 +209,16 @@ class Results:
         matches = [group for group, point in of_group.items() if all(point.get(n) == v for n, v in named.items())]
         shared = [name for name in self.varied if named and name not in named]
         return Context(
-            name=_called(shared, next(iter(of_group.values()))),
+            name=self._called(shared, next(iter(of_group.values()))),
             table=table,
             baseline=matches[0] if named and matches else None,
-            labels={g: _called([n for n in self.varied if n not in shared], p) or g for g, p in of_group.items()},
+            labels={g: self._called([n for n in self.varied if n not in shared], p) or g for g, p in of_group.items()},
         )
 
+    def _called(self, names: Sequence[str], point: Point) -> str:
+        return ", ".join(self._shown(name, point[name]) for name in names if name in point)
 
-def _called(names: Sequence[str], point: Point) -> str:
-    return ", ".join(_shown(name, point[name]) for name in names if name in point)
-
-
-def _shown(name: str, value: Any) -> str:
-    """`easy` and a file speak for themselves, a number does not."""
-    if name in ("log", "model", "cluster"):
-        return Path(str(value)).name
-    return str(value) if name == "policy" else f"{name} {value}"
+    def _shown(self, name: str, value: Any) -> str:
+        """`easy` and a file speak for themselves, a number does not."""
+        alone = name in ("log", "model", "cluster", "policy") or self.called(name, value) is not value
+        return self.short(name, value) if alone else f"{name} {value}"

@@ -64,7 +64,8 @@ class RealSlurm(Policy):
         edits = (set,) if isinstance(set, str) else tuple(set)
         given = {"phase": phase, "evidence": evidence, "tick": tick, "cpu": cpu}
         self._phase, self._every, self._tick, self._cpu = (_number(name, value) for name, value in given.items())
-        self.name = described(conf=str(conf), set=list(edits), accounts=accounts, qos=qos, **given)
+        self._given: dict[str, Any] = {"conf": str(conf), "set": list(edits), "accounts": accounts, "qos": qos, **given}
+        self.name = described(**self._given)
         self.setup = Setup.read(conf, edits, accounts, qos)
         self._controller: Controller | None = None
 
@@ -73,7 +74,7 @@ class RealSlurm(Policy):
 
         They are spread evenly, however many there are: phases drawn at random may fall together.
         """
-        self._phase += round(number * GOLDEN % 1 * LONGEST_LOOP, 3)
+        self._phase = round(self._phase + round(number * GOLDEN % 1 * LONGEST_LOOP, 3), 9)  # nanoseconds
 
     def adapt(self, workload: Workload, cluster: Cluster) -> tuple[Workload, Cluster]:
         from schedlab.slurm.jobs import Speaker, in_cpus, with_lists
@@ -123,6 +124,11 @@ class RealSlurm(Policy):
             if clock.now <= now and not controller.unanswered:
                 self._evidence.take(view)
             self._go_ahead(view, now)
+
+    def facts(self) -> dict[str, Any]:
+        """With the phase of this very repetition, so that it can be made alone."""
+        text = described(**{**self._given, "phase": self._phase})
+        return {"policy": text, "phase": self._phase, "program": self.setup.described()}
 
     def evidence(self) -> dict[str, bytes]:
         if self._controller is None:
