@@ -14,7 +14,7 @@ from schedlab.model.cluster import NodeGroup
 from schedlab.model.eligible import eligible_groups
 from schedlab.model.request import Request
 from schedlab.model.resources import THOUSANDTHS, amount, amount_of
-from schedlab.model.run import Run, Tables
+from schedlab.model.run import Run, Tables, job_names
 from schedlab.model.states import OVER_BUDGET, REASONS, STATES
 
 REJECTED = STATES.index("rejected")
@@ -39,12 +39,12 @@ def rejections(tables: Tables, machine: Machine, kept: NDArray[np.bool_] | None 
     rows = np.flatnonzero(rejected if kept is None else rejected & kept)
     if not len(rows):
         return []
-    columns = (tables.column(name)[rows].tolist() for name in ("sequence", "job", "request", "count", "reason"))
-    for _, job, request, count, code in sorted(zip(*columns, strict=True)):
+    columns = (tables.column(name)[rows].tolist() for name in ("sequence", "request", "count", "reason", "job"))
+    for _, request, count, code, number, job in sorted(zip(*columns, job_names(tables, rows), strict=True)):
         kind = request, count, code
         if kind not in known:
             known[kind] = shortage(machine, machine.requests[request], count, REASONS[code])
-        short, words = known[kind], machine.refusals.get(job, "")
+        short, words = known[kind], machine.refusals.get(number, "")
         first = {"reason": REASONS[code], "resource": short.resource or None, **({"words": words} if words else {})}
         text = f"was refused: {words}" if words else short.text
         entry = found.setdefault(

@@ -66,7 +66,8 @@ class RealSlurm(Policy):
         edits = (set,) if isinstance(set, str) else tuple(set)
         given = {"phase": phase, "evidence": evidence, "tick": tick, "cpu": cpu}
         self._phase, self._every, self._tick, self._cpu = (_number(name, value) for name, value in given.items())
-        self.name = described(conf=str(conf), set=list(edits), accounts=accounts, qos=qos, **given)
+        self._given: dict[str, Any] = {"conf": str(conf), "set": list(edits), "accounts": accounts, "qos": qos, **given}
+        self.name = described(**self._given)
         self.setup = Setup.read(conf, edits, accounts, qos)
         self._controller: Controller | None = None
         self._refusals: dict[str, list[int]] = {}
@@ -76,17 +77,17 @@ class RealSlurm(Policy):
 
         They are spread evenly, however many there are: phases drawn at random may fall together.
         """
-        self._phase += round(number * GOLDEN % 1 * LONGEST_LOOP, 3)
+        self._phase = round(self._phase + round(number * GOLDEN % 1 * LONGEST_LOOP, 3), 9)  # nanoseconds
 
     def adapt(self, workload: Workload, cluster: Cluster) -> tuple[Workload, Cluster]:
-        from schedlab.slurm.jobs import Speaker
+        from schedlab.slurm.jobs import Speaker, in_cpus, with_lists
 
         if cluster.pool:
             hint = "give the slurm.conf as the cluster too"
             raise InputError("the real Slurm needs nodes, and this machine is a pool of cores", hint=hint)
         self._speaker = Speaker(workload)
         self.setup.meet(self._speaker.names(), cluster, workload)
-        return self._speaker.in_cpus(), self.setup.cluster()
+        return in_cpus(workload, self._speaker.held), with_lists(self.setup.cluster(), workload)
 
     def open(self, view: View, next_event: Callable[[], float]) -> None:
         from schedlab.slurm.correspondence import Correspondence
@@ -127,6 +128,11 @@ class RealSlurm(Policy):
                 self._evidence.take(view)
             self._go_ahead(view, now)
 
+    def facts(self) -> dict[str, Any]:
+        """With the phase of this very repetition, so that it can be made alone."""
+        text = described(**{**self._given, "phase": self._phase})
+        return {"policy": text, "phase": self._phase, "program": self.setup.described()}
+
     def evidence(self) -> dict[str, bytes]:
         if self._controller is None:
             return {}
@@ -157,6 +163,10 @@ class RealSlurm(Policy):
     def refusals(self) -> dict[str, list[int]]:
         """The jobs that Slurm did not take, or never started, by what it says of them."""
         return self._refusals
+
+    def refused(self) -> dict[str, list[str]]:
+        """The same jobs as their log writes them."""
+        return {words: [self._speaker.written(job) for job in jobs] for words, jobs in self._refusals.items()}
 
     def close(self) -> None:
         if self._controller is not None:
@@ -211,7 +221,8 @@ class RealSlurm(Policy):
         started = view.start(known.job, shares, priority=info.priority, backfilled=info.backfilled)
         if not started:
             raise SlurmError(
-                f"Slurm has started job {known.job.id} on {launch.nodes}, but {view.refusal or 'it does not fit there'}"
+                f"Slurm has started job {self._speaker.written(known.job.id)} on {launch.nodes}, but "
+                f"{view.refusal or 'it does not fit there'}"
             )
         self._last_change = view.now
         return True
