@@ -289,6 +289,16 @@ def test_topology_without_nodes_that_are_gone(tmp_path):
     assert differences(emulation)["topology.conf Nodes"] == ("gone[1-3]", "")
 
 
+def test_a_switch_that_slurm_would_refuse(tmp_path):
+    topology = "SwitchName=a Nodes=n[1-2]\nSwitchName=b\nSwitchName=t Nodes=n3 Switches=a,b\n"
+    with pytest.raises(InputErrors) as caught:
+        emulation_of(settings_of(tmp_path, topology=topology))
+    assert [(error.where, error.message) for error in caught.value.errors] == [
+        (f"{tmp_path / 'topology.conf'}, line 2", "SwitchName=b: Slurm 22.05 expects either Nodes or Switches"),
+        (f"{tmp_path / 'topology.conf'}, line 3", "SwitchName=t: Slurm 22.05 expects either Nodes or Switches"),
+    ]
+
+
 def test_values_with_blanks_and_hashes_are_written_so_that_they_are_read_again(tmp_path):
     emulation = emulation_of(settings_of(tmp_path, node='Reason="board \\# 2 broken"'))
     (line,) = [line for line in lines(emulation) if line.startswith("NodeName")]

@@ -95,14 +95,14 @@ def emulated(
 
     mistakes = Mistakes()
     specs = read_nodes(known, [], mistakes)
-    mistakes.raise_all()
     nodes = [node for node in specs.values() if node.state != "FUTURE"]  # others do not exist yet
     differences += gres_differences(settings, nodes)
     final = replace(
         known,
         entries=(*general, *lines),
         gres=tuple(gres_entries(nodes)),
-        topology=tuple(topology_entries(settings.topology, specs.keys(), differences)),
+        topology=tuple(topology_entries(settings.topology, specs.keys(), differences, mistakes)),
     )
+    mistakes.raise_all()
     ordered = sorted(differences, key=lambda difference: difference.why in ROUTINE)
     return Emulation(final, tuple(ordered), tuple(nodes))

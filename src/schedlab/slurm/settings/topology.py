@@ -9,13 +9,16 @@ from schedlab.cluster.slurm.entries import Entry
 from schedlab.cluster.slurm.hosts import host_names
 from schedlab.cluster.slurm.keys import RELEASE, by_lower_case
 from schedlab.cluster.slurm.lines import Value
+from schedlab.model.mistakes import Mistakes
 from schedlab.model.nodeset import fold
 from schedlab.slurm.settings.differences import Difference
 
 _FIELDS = by_lower_case("SwitchName LinkSpeed Nodes Switches")
 
 
-def topology_entries(entries: Sequence[Entry], nodes: Set[str], differences: list[Difference]) -> Iterator[Entry]:
+def topology_entries(
+    entries: Sequence[Entry], nodes: Set[str], differences: list[Difference], mistakes: Mistakes
+) -> Iterator[Entry]:
     """The lines of a topology.conf for topology/tree."""
     for entry in entries:
         if entry.kind != "switchname":
@@ -26,8 +29,9 @@ def topology_entries(entries: Sequence[Entry], nodes: Set[str], differences: lis
             replace(value, key=_FIELDS[value.name]) for value in entry.values if value.name in _FIELDS and value.text
         ]
         values = [_known(value, nodes, differences) if value.name == "nodes" else value for value in known]
-        if len(values) > 1:
-            yield Entry("switchname", tuple(values))
+        if len({"nodes", "switches"} & entry.fields.keys()) != 1:
+            entry.subject.wrong(mistakes, f"Slurm {RELEASE} expects either Nodes or Switches")
+        yield Entry("switchname", tuple(values))
 
 
 def _known(value: Value, nodes: Set[str], differences: list[Difference]) -> Value:
