@@ -8,16 +8,11 @@ from schedlab.model.errors import InputError, InputErrors
 class Mistakes:
     """Each once; raised file by file in the order in which they were met, and by line in a file."""
 
-    def __init__(self, where: str = "") -> None:
-        self.where = where
+    def __init__(self) -> None:
         self._found: dict[str, tuple[str, int, InputError]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._found)
-
-    def add(self, message: str, hint: str = "") -> None:
-        """One of the whole thing, which has no lines."""
-        self.put(InputError(message, where=self.where, hint=hint), self.where)
 
     def at(self, file: str, line: int, message: str, hint: str = "") -> None:
         """One on a line; 0 if there are no lines."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
-import tomllib
 from pathlib import Path
 from typing import Any
 
 from schedlab.model.errors import InputError
 from schedlab.model.suggest import did_you_mean
-from schedlab.model.toml_lines import Mistakes, TomlLines
+from schedlab.model.toml_lines import TomlMistakes, load_toml, shown
 from schedlab.model.units import BYTE_UNITS
 from schedlab.workload.table.mapping import (
     AMOUNTS,
@@ -46,29 +44,20 @@ def read_mapping(path: Path) -> Mapping:
 
 def parse_mapping(text: str, file: str = "mapping") -> Mapping:
     """The mapping that the TOML `text` gives; all its mistakes are reported at once."""
-    try:
-        data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        found = re.search(r"\(at line (\d+)", str(error))
-        where = f"{file}:{found[1] if found else text.count(chr(10)) + 1}"
-        raise InputError(
-            f"this is not TOML: {printable(str(error))}", where=where, hint='a line is key = "their column"'
-        ) from None
-    lines = TomlLines(text)
-    parser = _Parser(Mistakes(file, lines))
-    mapping = parser.mapping(data, file, lines)
-    parser.mistakes.raise_all()
+    data, mistakes = load_toml(text, file, hint='a line is key = "their column"')
+    mapping = _Parser(mistakes).mapping(data)
+    mistakes.raise_all()
     return mapping
 
 
 class _Parser:
-    def __init__(self, mistakes: Mistakes) -> None:
+    def __init__(self, mistakes: TomlMistakes) -> None:
         self.mistakes = mistakes
 
     def _add(self, path: tuple[str, ...], message: str, hint: str = "") -> None:
         self.mistakes.add(path, printable(message), printable(hint))
 
-    def mapping(self, data: dict[str, Any], file: str, lines: TomlLines) -> Mapping:
+    def mapping(self, data: dict[str, Any]) -> Mapping:
         for key in data.keys() - {"table", "columns", "resources"}:
             hint = did_you_mean(key, ("table", "columns", "resources"), "a mapping has [table], [columns], [resources]")
             self._add((key,), f"unknown key '{key}'", hint)
@@ -85,15 +74,15 @@ class _Parser:
             separator=self._separator(table.get("separator", "auto")),
             header=self._flag(table.get("header", True)),
             missing=self._texts(("table", "missing"), table.get("missing", list(MISSING))),
-            file=file,
-            lines=lines,
+            file=self.mistakes.file,
+            lines=self.mistakes.lines,
         )
 
     def _table(self, data: dict[str, Any], key: str) -> dict[str, Any]:
         value = data.get(key, {})
         if isinstance(value, dict):
             return value
-        self._add((key,), f"{key} = {_shown(value)}: expected a table", f"write [{key}] and its keys below")
+        self._add((key,), f"{key} = {shown(value)}: expected a table", f"write [{key}] and its keys below")
         return {}
 
     def _known(self, name: str) -> bool:
@@ -121,7 +110,7 @@ class _Parser:
             return Column(value)
         if not isinstance(value, dict):
             hint = f'{path[1]} = "their column", or {{ column = "…", unit = "…" }}'
-            self._add(path, f"{path[1]} = {_shown(value)}: expected the title of a column", hint)
+            self._add(path, f"{path[1]} = {shown(value)}: expected the title of a column", hint)
             return None
         allowed = _allowed(*path)
         for key in value.keys() - allowed.keys():
@@ -148,14 +137,14 @@ class _Parser:
         if key == "value" and isinstance(value, str | int | float) and not isinstance(value, bool):
             return
         if not isinstance(value, str) or not value:
-            self._add(path, f"{key} = {_shown(value)}: expected a text in quotes")
+            self._add(path, f"{key} = {shown(value)}: expected a text in quotes")
         elif choice and value.casefold() not in [one.casefold() for one in choice]:
             self._add(path, f'{key} = "{value}": not known here', f"one of {', '.join(choice)}")
         elif key == "pattern":
             try:
                 groups = re.compile(value).groups
             except (re.error, OverflowError, RecursionError) as error:
-                self._add(path, f"pattern = {_shown(value)}: not a regular expression: {error}")
+                self._add(path, f"pattern = {shown(value)}: not a regular expression: {error}")
             else:
                 if groups != 1:
                     hint = r"write what the value is in brackets: pattern = 'gpu:(\d+)'"
@@ -164,19 +153,19 @@ class _Parser:
     def _separator(self, value: Any) -> str:
         if value == "auto" or (isinstance(value, str) and len(value) == 1 and value.isascii() and value not in '"\r\n'):
             return str(value)
-        message = f'separator = {_shown(value)}: expected one character, or "auto"'
+        message = f'separator = {shown(value)}: expected one character, or "auto"'
         self._add(("table", "separator"), message, r'"," ";" "\t" or "|"')
         return "auto"
 
     def _flag(self, value: Any) -> bool:
         if not isinstance(value, bool):
-            self._add(("table", "header"), f"header = {_shown(value)}: expected true or false")
+            self._add(("table", "header"), f"header = {shown(value)}: expected true or false")
         return bool(value)
 
     def _texts(self, path: tuple[str, ...], value: Any) -> tuple[str, ...]:
         if isinstance(value, list) and all(isinstance(one, str) for one in value):
             return tuple(value)
-        self._add(path, f"{path[-1]} = {_shown(value)}: expected a list of texts", f'{path[-1]} = ["…", "…"]')
+        self._add(path, f"{path[-1]} = {shown(value)}: expected a list of texts", f'{path[-1]} = ["…", "…"]')
         return ()
 
 
@@ -198,8 +187,3 @@ def _allowed(section: str, name: str) -> dict[str, tuple[str, ...]]:
     if name == "status":
         return allowed | dict.fromkeys(STATUS, ())
     return allowed
-
-
-def _shown(value: Any) -> str:
-    text = json.dumps(value, default=str, ensure_ascii=False)
-    return text if len(text) <= 60 else f"{text[:57]}…"
