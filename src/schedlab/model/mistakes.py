@@ -27,3 +27,9 @@ class Mistakes:
             files = list(dict.fromkeys(file for file, _, _ in self._found.values()))
             ordered = sorted(self._found.values(), key=lambda found: (files.index(found[0]), found[1]))
             raise InputErrors([error for _, _, error in ordered])
+
+
+def printable(text: str, most: int = 1000) -> str:
+    """For error messages: without control characters, cut where it gets absurd."""
+    text = text if text.isprintable() else "".join(char if char.isprintable() else "�" for char in text)
+    return text if len(text) <= most else f"{text[:most]}…"

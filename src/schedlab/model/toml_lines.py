@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from schedlab.model.errors import InputError
-from schedlab.model.mistakes import Mistakes
+from schedlab.model.mistakes import Mistakes, printable
 from schedlab.model.suggest import did_you_mean
 
 Path = tuple[str | int, ...]
@@ -99,7 +99,8 @@ class TomlMistakes(Mistakes):
 
     def add(self, path: Sequence[str | int], message: str, hint: str = "") -> None:
         line = self.lines.line(path)
-        self.put(InputError(message, where=f"{self.file}:{line}", hint=hint), self.file, line)
+        where = f"{self.file}:{line}"
+        self.put(InputError(printable(message), where=where, hint=printable(hint)), self.file, line)
 
     def check_keys(self, path: Path, table: Iterable[str], known: Collection[str], listing: str = "") -> bool:
         """Whether all keys of a table are known; `listing` is a hint where no name is near."""
@@ -117,7 +118,7 @@ def load_toml(text: str, file: str, hint: str = EXAMPLE) -> tuple[dict[str, Any]
         found = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", str(error), re.DOTALL)
         message, line, column = found.groups() if found else (str(error), None, None)
         place = f"{file}:{line or text.count(chr(10)) + 1}" + (f":{column}" if column else "")
-        raise InputError(f"this is not TOML: {message}", where=place, hint=hint) from None
+        raise InputError(f"this is not TOML: {printable(message)}", where=place, hint=hint) from None
     except (ValueError, RecursionError) as error:  # integers of thousands of digits, thousands of brackets
         raise InputError(f"this is not TOML: {error}", where=file, hint="is it the right file?") from None
 
