@@ -2,8 +2,9 @@
 
 import pytest
 
-from schedlab.cluster.slurm.read import read_settings
+from schedlab.cluster.slurm.read import cluster_of, read_settings
 from schedlab.model.errors import InputErrors
+from schedlab.model.mistakes import Mistakes
 from schedlab.slurm.settings import edited
 
 CONF = """\
@@ -154,3 +155,10 @@ def test_all_mistakes_at_once(settings):
     with pytest.raises(InputErrors) as caught:
         edited(settings, ["KillWiat=3", "KillWait=3", "AuthType=x"])
     assert len(caught.value.errors) == 2
+
+
+def test_a_node_that_is_not_there_is_told_with_the_edit(settings):
+    with pytest.raises(InputErrors) as caught:
+        cluster_of(edited(settings, ["PartitionName=debug:Nodes=zz"]), Mistakes())
+    (error,) = caught.value.errors
+    assert (error.where, error.message) == ("--set PartitionName=debug:Nodes=zz", "Nodes=zz: there is no node zz")

@@ -61,7 +61,7 @@ class Setup:
             raise InputError("there is no Slurm on this machine", hint="`schedlab slurm doctor` fetches one")
         _refuse_sharing(settings)
         found = cls(programs, settings, given)
-        found._emulation(NOWHERE, accounting=found._has_accounting)  # mistakes are to be known before the log is read
+        found.cluster()  # mistakes are to be known before the log is read
         return found
 
     @property

@@ -85,9 +85,8 @@ def cluster_of(settings: Settings, mistakes: Mistakes, *, cpus: bool = False) ->
 
 def _resources(node: NodeSpec, cpus: bool, by_cpu: bool) -> dict[str, int]:
     cores = node.cores - node.core_spec_count
-    if cpus or by_cpu:
-        kept = 0 if cpus else node.core_spec_count * max(node.cpus // node.cores, 1)
-        cores = node.cpus - kept
+    if cpus or by_cpu:  # a core is one CPU, or as many as it has threads
+        cores = node.cpus if cpus else node.cpus * cores // node.cores
     memory = {} if node.memory is None else {"memory": (node.memory - node.mem_spec_limit) * MEGABYTE}
     return {"cores": cores, **memory, **gres_amounts((gres.name, gres.type, gres.count) for gres in node.gres)}
 
