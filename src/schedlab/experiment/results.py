@@ -37,13 +37,18 @@ class Context:
     baseline: str | None
     labels: dict[str, str]  # group -> what tells it from the others here: "easy" of "pressure 0.8, easy"
 
-    def comparisons(self, metrics: Sequence[str]) -> pl.DataFrame:
-        """Every group against the baseline; empty where there is nothing to compare."""
+    @property
+    def compared(self) -> int:
+        """Groups that are compared with the baseline."""
+        return 0 if self.baseline is None else len(self.labels) - 1
+
+    def comparisons(self, metrics: Sequence[str], of_study: int) -> pl.DataFrame:
+        """Every group against the baseline, corrected for all comparisons of the study; empty where there is none."""
         import polars as pl
 
-        if self.baseline is None or len(self.labels) < 2:
+        if self.baseline is None or not self.compared:
             return pl.DataFrame()
-        return compare_groups(self.table, self.baseline, metrics)
+        return compare_groups(self.table, self.baseline, metrics, comparisons=of_study)
 
     def verdict(self, row: Mapping[str, Any]) -> str:
         """A comparison in words, without repeating what all groups agree in."""
@@ -102,15 +107,22 @@ class Results:
         """Every group against the baseline that differs from it in nothing but what the baseline names."""
         import polars as pl
 
-        found = [context.comparisons(metrics or self.metrics) for context in self.contexts()]
+        found = [table for _, table in self.compared(metrics)]
         return pl.concat([one for one in found if len(one)] or [pl.DataFrame()])
+
+    def compared(self, metrics: Sequence[str] | None = None) -> list[tuple[Context, pl.DataFrame]]:
+        """The comparisons of each context, corrected for those of all metrics of the study, whichever are shown."""
+        contexts, asked = self.contexts(), self.metrics
+        every = dict.fromkeys([*asked, *(metrics or [])])
+        of_study = len(every) * sum(context.compared for context in contexts)
+        return [(context, context.comparisons(metrics or asked, of_study)) for context in contexts]
 
     def verdicts(self, metrics: Sequence[str] | None = None) -> list[str]:
         """The comparisons in words."""
         return [
             f"{context.name}: {context.verdict(row)}" if context.name else context.verdict(row)
-            for context in self.contexts()
-            for row in context.comparisons(metrics or self.metrics).iter_rows(named=True)
+            for context, table in self.compared(metrics)
+            for row in table.iter_rows(named=True)
         ]
 
     def coverage(self) -> list[str]:
