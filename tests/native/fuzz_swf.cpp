@@ -36,9 +36,8 @@ bool same(const swf::Columns &one, const swf::Columns &other) {
 }
 
 bool same(const std::vector<swf::BadRow> &one, const std::vector<swf::BadRow> &other) {
-  return std::equal(one.begin(), one.end(), other.begin(), other.end(), [](const auto &a, const auto &b) {
-    return a.line == b.line && a.problem == b.problem;
-  });
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                    [](const auto &a, const auto &b) { return a.line == b.line && a.problem == b.problem; });
 }
 
 bool same(const swf::Parser &one, const swf::Parser &other) {
