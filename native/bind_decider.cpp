@@ -50,7 +50,7 @@ bool start(const ViewPtr &view, const JobView &job, const Nodes &nodes, std::opt
   const Slot slot = subject(view, job);
   const auto shares = shares_of(nodes);
   view->worked(1024);  // with what Python did for it
-  return view->start_as(slot, shape.value_or(job.facts().way), shares ? &*shares : nullptr, priority,
+  return view->start_as(slot, shape.value_or(job.facts().shape), shares ? &*shares : nullptr, priority,
                         backfilled ? Backfilled(*backfilled) : Backfilled());
 }
 
@@ -74,24 +74,24 @@ const char *mode_name(NodeMode wanted) {
 }
 
 // What is free when: the running jobs until their estimated ends, and the reservations.
-class Timeline {
+class PlanView {
   // Asks the plan about a job, or about so many cores as if they were one.
   template <class Ask>
   auto with(const std::variant<JobView, std::int64_t> &what, std::optional<double> duration, Ask ask) const {
     View &view = live(view_);
     Job asked{};
     asked.start = std::numeric_limits<double>::quiet_NaN();
-    Shape single;
+    Request single;
     if (const JobView *job = std::get_if<JobView>(&what)) {
       const Job &facts = job->facts();
-      asked.shape = facts.shape, asked.count = facts.count, asked.cores = facts.cores;
+      asked.request = facts.request, asked.count = facts.count, asked.cores = facts.cores;
       asked.sequence = facts.sequence, asked.estimate = facts.estimate, asked.user = facts.user;
     } else {
       single.chunk.assign(static_cast<std::size_t>(view.machine().resources()), 0);
       single.chunk[0] = 1;
       single.groups.assign(view.machine().groups().size(), true);
       view.machine().prepare(single, false, view.placement().kind() == Placement::Kind::Contiguous);
-      asked.shape = &single, asked.count = asked.cores = std::get<std::int64_t>(what);
+      asked.request = &single, asked.count = asked.cores = std::get<std::int64_t>(what);
       asked.sequence = -1, asked.user = -1, asked.estimate = 1;
     }
     if (duration) asked.estimate = *duration;
@@ -99,7 +99,7 @@ class Timeline {
   }
 
  public:
-  explicit Timeline(ViewPtr view) : view_(std::move(view)) {}
+  explicit PlanView(ViewPtr view) : view_(std::move(view)) {}
 
   Time earliest_start(const std::variant<JobView, std::int64_t> &what, std::optional<double> duration) const {
     return with(what, duration, [&](const Plan &plan, const Job &job) {
@@ -134,7 +134,7 @@ class ClusterView {
     const View &view = live(view_);
     const Job &facts = job.facts();
     return mask([&](int node) {
-      return !view.cluster().closed(node) && facts.shape->may_use(node) && !view.window_against(facts, node);
+      return !view.cluster().closed(node) && facts.request->may_use(node) && !view.window_against(facts, node);
     });
   }
   nb::object usable_until(const JobView &job) const { return to_array(live(view_).usable_until(job.facts())); }
@@ -240,7 +240,7 @@ void bind_view(nb::module_ &module) {
           "running", [](const ViewPtr &view) { return live(view), running_jobs(view); },
           "running jobs, soonest estimated end first")
       .def_prop_ro("suspended", [](const ViewPtr &view) { return JobsView(view, live(view).suspended()); })
-      .def_prop_ro("timeline", [](const ViewPtr &view) { return Timeline(view); })
+      .def_prop_ro("plan", [](const ViewPtr &view) { return PlanView(view); })
       .def_prop_ro("free_cores", [](const ViewPtr &view) { return live(view).cluster().free_cores(); })
       .def_rw("refusal", &View::refusal,
               "who did not allow the last start that was tried: an observer, or the cap of a budget; or empty")
@@ -357,10 +357,10 @@ void bind_decider(nb::module_ &module) {
   using namespace schedlab;
   bind_view(module);
 
-  nb::class_<Timeline>(module, "Timeline", "What is free when, as far as estimates tell.")
-      .def("earliest_start", &Timeline::earliest_start, "what"_a, "for_"_a.none() = nb::none(),
+  nb::class_<PlanView>(module, "Plan", "What is free when, as far as estimates tell.")
+      .def("earliest_start", &PlanView::earliest_start, "what"_a, "for_"_a.none() = nb::none(),
            "When a job, or so many cores, could start; `for_` seconds instead of the job's estimate.")
-      .def("fits", &Timeline::fits, "what"_a, "at"_a.none() = nb::none(), "for_"_a.none() = nb::none(),
+      .def("fits", &PlanView::fits, "what"_a, "at"_a.none() = nb::none(), "for_"_a.none() = nb::none(),
            "Is there room for a job, or so many cores, at that time and for so long?");
 
   nb::class_<ClusterView>(module, "ClusterView", nb::dynamic_attr(), "The nodes, now.")

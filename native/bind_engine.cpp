@@ -55,11 +55,11 @@ class PythonHost final : public Host {
       columns.group = column<std::int32_t>("group"), columns.queue = column<std::int32_t>("queue");
       columns.partition = column<std::int32_t>("partition");
       columns.key[0] = optional<double>("order"), columns.key[1] = optional<double>("scan");
-      columns.way_end = optional<std::int64_t>("shape_end");
-      if (columns.way_end) {
-        columns.way_count = column<std::int64_t>("shape_count");
-        columns.way_request = column<std::int32_t>("shape_request");
-        columns.way_runtime = column<double>("shape_runtime"), columns.way_limit = column<double>("shape_limit");
+      columns.shape_end = optional<std::int64_t>("shape_end");
+      if (columns.shape_end) {
+        columns.shape_count = column<std::int64_t>("shape_count");
+        columns.shape_request = column<std::int32_t>("shape_request");
+        columns.shape_runtime = column<double>("shape_runtime"), columns.shape_limit = column<double>("shape_limit");
         columns.malleable = column<std::uint8_t>("malleable"), columns.interval = column<double>("interval");
       }
     } while (columns.size == 0);
@@ -260,12 +260,12 @@ class Simulation {
 
   void add_request(std::vector<Amount> chunk, Amount per_node_min, Amount per_node_max, bool exclusive,
                    std::vector<bool> groups, int reason) {
-    Shape shape;
-    shape.chunk = std::move(chunk);
-    shape.per_node_min = per_node_min, shape.per_node_max = per_node_max;
-    shape.exclusive = exclusive;
-    shape.groups = std::move(groups);
-    engine().add_shape(std::move(shape), static_cast<Reason>(reason));
+    Request request;
+    request.chunk = std::move(chunk);
+    request.per_node_min = per_node_min, request.per_node_max = per_node_max;
+    request.exclusive = exclusive;
+    request.groups = std::move(groups);
+    engine().add_request(std::move(request), static_cast<Reason>(reason));
   }
 
   nb::object view() const { return engine(), view_; }

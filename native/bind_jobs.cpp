@@ -76,7 +76,7 @@ nb::object gather(const View &view, const std::vector<Slot> &slots, const char *
   if (is("estimate")) return gather(view, slots, [](const Job &j) { return j.estimate; });
   if (is("count")) return gather(view, slots, [](const Job &j) { return j.count; });
   if (is("cores")) return gather(view, slots, [](const Job &j) { return j.cores; });
-  if (is("request")) return gather(view, slots, [](const Job &j) { return j.request; });
+  if (is("request")) return gather(view, slots, [](const Job &j) { return j.request_number; });
   if (is("user")) return gather(view, slots, [](const Job &j) { return j.user; });
   if (is("group")) return gather(view, slots, [](const Job &j) { return j.group; });
   if (is("queue")) return gather(view, slots, [](const Job &j) { return j.queue; });
@@ -102,8 +102,8 @@ nb::list shapes_of(const JobView &job) {
     return shapes;
   }
   const double factor = facts.limit > 0 ? facts.estimate / facts.limit : 1;
-  for (const Way &way : facts.flexible->ways)
-    shapes.append(nb::make_tuple(way.count * way.shape->cores, way.limit, factor * way.limit));
+  for (const Shape &shape : facts.flexible->shapes)
+    shapes.append(nb::make_tuple(shape.count * shape.request->cores, shape.limit, factor * shape.limit));
   return shapes;
 }
 
@@ -216,7 +216,7 @@ void bind_jobs(nb::module_ &module) {
       .def_prop_ro("estimate", [](const JobView &j) { return j.facts().estimate; })
       .def_prop_ro("count", [](const JobView &j) { return j.facts().count; })
       .def_prop_ro("cores", [](const JobView &j) { return j.facts().cores; })
-      .def_prop_ro("request", [](const JobView &j) { return j.facts().request; })
+      .def_prop_ro("request", [](const JobView &j) { return j.facts().request_number; })
       .def_prop_ro("user", [](const JobView &j) { return j.facts().user; })
       .def_prop_ro("group", [](const JobView &j) { return j.facts().group; })
       .def_prop_ro("queue", [](const JobView &j) { return j.facts().queue; })
@@ -233,7 +233,7 @@ void bind_jobs(nb::module_ &module) {
       .def_prop_ro("shapes", &shapes_of, nb::sig("def shapes(self) -> list[tuple[int, float, float]]"),
                    "(cores, limit, estimate) of each shape it may have; the first is the one it was submitted with")
       .def_prop_ro(
-          "shape", [](const JobView &j) { return j.facts().way; }, "which of its shapes it has")
+          "shape", [](const JobView &j) { return j.facts().shape; }, "which of its shapes it has")
       .def_prop_ro(
           "malleable", [](const JobView &j) { return j.facts().flexible && j.facts().flexible->malleable; },
           "whether it may change its shape while it runs")

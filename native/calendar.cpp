@@ -70,7 +70,7 @@ void View::restrict(NodeState &state, const Job &job, Time from, Time until) con
 std::vector<Time> View::usable_until(const Job &job) const {
   std::vector<Time> times(static_cast<std::size_t>(machine().nodes()), kNever);
   for (int node = 0; node < machine().nodes(); ++node)
-    if (cluster().closed(node) || !job.shape->may_use(node)) times[static_cast<std::size_t>(node)] = now();
+    if (cluster().closed(node) || !job.request->may_use(node)) times[static_cast<std::size_t>(node)] = now();
   for (const Window &window : calendar()) {
     if (!window.bars(job, now(), kNever)) continue;
     for (const int node : window.nodes) {

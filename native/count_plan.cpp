@@ -87,7 +87,7 @@ class CountPlan final : public Plan {
 
   // Exclusive jobs take whole nodes; by count only where all nodes are alike.
   Amount needed(const Job &job) const {
-    if (!job.shape->exclusive) return job.cores;
+    if (!job.request->exclusive) return job.cores;
     const Amount node = view_.machine().total(0, 0);
     return (job.cores + node - 1) / node * node;
   }
@@ -140,7 +140,7 @@ class CountPlan final : public Plan {
 std::unique_ptr<Plan> Plan::by_count(const View &view) { return std::make_unique<CountPlan>(view); }
 
 bool Plan::countable(const View &view, const Job &job) {
-  return job.shape->countable && (!job.shape->exclusive || view.machine().uniform()) && !view.has_calendar();
+  return job.request->countable && (!job.request->exclusive || view.machine().uniform()) && !view.has_calendar();
 }
 
 }  // namespace schedlab

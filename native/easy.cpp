@@ -15,7 +15,7 @@ class Guard {
   void reserve(const View &view, Slot head) {
     head_ = head;
     const Job &job = view.job(head);
-    counted_ = job.shape->countable;
+    counted_ = job.request->countable;
     shadow_ = kNever;
     if (counted_)
       reserve_by_count(view, job);
@@ -34,20 +34,20 @@ class Guard {
     if (counted_) {
       Amount cores = 0;
       for (const Share &share : shares)
-        cores += job.shape->exclusive ? view.machine().total(share.node, 0) : share.chunks * job.shape->cores;
+        cores += job.request->exclusive ? view.machine().total(share.node, 0) : share.chunks * job.request->cores;
       if (!spares(cores)) return false;
       use(cores);
       return true;
     }
     const Job &head = view.job(head_);
     const Amount before = capacity_of(view, head, shares);
-    view.machine().apply(at_shadow_, *job.shape, shares, -1);
+    view.machine().apply(at_shadow_, *job.request, shares, -1);
     const Amount capacity = capacity_ - before + capacity_of(view, head, shares);
     if (capacity >= head.count && head_fits(view, head)) {
       capacity_ = capacity;
       return true;
     }
-    view.machine().apply(at_shadow_, *job.shape, shares, +1);
+    view.machine().apply(at_shadow_, *job.request, shares, +1);
     return false;
   }
 
@@ -77,15 +77,15 @@ class Guard {
     at_shadow_ = view.cluster().state();
     capacity_ = 0;
     view.worked(machine.nodes());
-    for (const auto &[first, last] : head.shape->ranges)
-      for (int node = first; node < last; ++node) capacity_ += machine.capacity(at_shadow_, node, *head.shape);
+    for (const auto &[first, last] : head.request->ranges)
+      for (int node = first; node < last; ++node) capacity_ += machine.capacity(at_shadow_, node, *head.request);
     const EstimatedEnds &ends = view.estimated_ends();
     for (EstimatedEnds::Position p; !ends.at_end(p);) {
       const Time end = ends[p].end;
       for (; !ends.at_end(p) && ends[p].end == end; p = ends.next(p)) {
         const Job &job = view.job(ends[p].slot);
         const Amount before = capacity_of(view, head, job.shares);
-        machine.apply(at_shadow_, *job.shape, job.shares, +1);
+        machine.apply(at_shadow_, *job.request, job.shares, +1);
         capacity_ += capacity_of(view, head, job.shares) - before;
         view.worked(4 + static_cast<std::int64_t>(job.shares.size()));
       }
@@ -100,7 +100,7 @@ class Guard {
   Amount capacity_of(const View &view, const Job &head, const Shares &shares) const {
     Amount sum = 0;
     for (const Share &share : shares) {
-      if (head.shape->may_use(share.node)) sum += view.machine().capacity(at_shadow_, share.node, *head.shape);
+      if (head.request->may_use(share.node)) sum += view.machine().capacity(at_shadow_, share.node, *head.request);
     }
     return sum;
   }
@@ -111,8 +111,8 @@ class Guard {
     if (view.machine().capped() && head.cores > view.machine().affordable_cores(at_shadow_.spending)) return false;
     view.worked(view.machine().nodes());
     Shares shares;
-    return view.placement().place(view.machine(), at_shadow_, *head.shape, head.count, head.sequence, shares) &&
-           view.machine().affords(at_shadow_, *head.shape, shares);
+    return view.placement().place(view.machine(), at_shadow_, *head.request, head.count, head.sequence, shares) &&
+           view.machine().affords(at_shadow_, *head.request, shares);
   }
 
   Slot head_ = kNoSlot;
@@ -228,7 +228,7 @@ class Easy final : public QueuePolicy {
     const Job &job = view.job(slot);
     const bool in_time = view.now() + job.estimate <= guard_.shadow();
     if (!in_time && strict_) return false;
-    const bool by_count = guard_.counted() && job.shape->countable && !job.shape->exclusive;
+    const bool by_count = guard_.counted() && job.request->countable && !job.request->exclusive;
     if (by_count) {  // no need to choose nodes before we know
       if (!in_time && !guard_.spares(job.cores)) return false;
       if (!view.start(slot, job.key, true)) return false;

@@ -34,15 +34,15 @@ Engine::Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> 
 
 Engine::~Engine() { view_->retire(); }
 
-void Engine::add_shape(Shape shape, Reason reason) {
-  machine_.prepare(shape, options_.exclusive, placement_.kind() == Placement::Kind::Contiguous);
-  cluster_.expect(shape);
-  if (machine_.capped() && shape.exclusive) {
+void Engine::add_request(Request request, Reason reason) {
+  machine_.prepare(request, options_.exclusive, placement_.kind() == Placement::Kind::Contiguous);
+  cluster_.expect(request);
+  if (machine_.capped() && request.exclusive) {
     machine_.stop_counting();
-    for (Shape &known : shapes_) known.countable = false;
+    for (Request &known : requests_) known.countable = false;
   }
-  shapes_.push_back(std::move(shape));
-  shape_reasons_.push_back(reason);
+  requests_.push_back(std::move(request));
+  request_reasons_.push_back(reason);
 }
 
 // ---- the loop ----
@@ -478,7 +478,7 @@ void Engine::validate() const {
     require(chunks == job.count, "a running job has not the chunks it asked for");
     if (job.released) continue;
     tracked += job.listed;
-    machine_.apply(fresh, *job.shape, job.shares, -1);
+    machine_.apply(fresh, *job.request, job.shares, -1);
     require(job.end >= now_ && (job.estimated_end > now_ || job.end == now_ || job.estimated_end == now_),
             "a running job should have ended");
   }

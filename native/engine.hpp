@@ -36,7 +36,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Engine &operator=(const Engine &) = delete;
 
   // Shapes must be known before a job of the workload points to them; `reason` makes its jobs be rejected.
-  void add_shape(Shape shape, Reason reason);
+  void add_request(Request request, Reason reason);
 
   void set_gate(Gate *gate) { gate_ = gate; }
   void track_moves() { track_moves_ = note_moves_ = true; }
@@ -102,7 +102,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // A job's life (life.cpp).
   void submit();
   bool affordable_alone(const Job &job) const;
-  void read_ways(Job &job, std::size_t i);
+  void read_shapes(Job &job, std::size_t i);
   void make_eligible(Slot slot);
   bool hold(Slot slot);
   void begin(Slot slot, double priority, Backfilled backfilled);
@@ -115,18 +115,18 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void stop(Slot slot);  // takes a running job off its nodes before its end
   void settle(Job &job);
   void move_end(Slot slot);
-  void take_way(Job &job, std::int32_t way);
-  struct WayMarks {  // what settle and take_way change
-    const Shape *shape;
-    std::int32_t request;
+  void take_shape(Job &job, std::int32_t shape);
+  struct ShapeMarks {  // what settle and take_shape change
+    const Request *request;
+    std::int32_t request_number;
     std::int64_t count, cores;
     Time runtime, limit;
     double work, overhead;
     Time estimate, first_estimate, used, allowance, since;
-    std::int32_t way;
+    std::int32_t shape;
   };
-  WayMarks way_marks(const Job &job) const;
-  void restore(Job &job, const WayMarks &marks);
+  ShapeMarks shape_marks(const Job &job) const;
+  void restore(Job &job, const ShapeMarks &marks);
   void set_point(Slot slot);
   void enqueue(Slot slot);
   void dequeue(Slot slot);
@@ -193,8 +193,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::unique_ptr<BudgetBooks> books_;  // null if there is no budget
   bool track_ends_ = false;
 
-  std::deque<Shape> shapes_;
-  std::vector<Reason> shape_reasons_;
+  std::deque<Request> requests_;
+  std::vector<Reason> request_reasons_;
   JobColumns input_;
   std::size_t cursor_ = 0;
   bool input_over_ = false;

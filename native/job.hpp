@@ -21,18 +21,18 @@ enum class Reason : std::uint8_t {
   SlowedToLimit,  // killed at its limit, although its runtime fits: it was slowed down, or had to begin again
 };
 
-// A way to run a job: on what, and how long that takes and may take.
-struct Way {
-  const Shape *shape;
-  std::int32_t request;
+// One way to run a job: on what, and how long that takes and may take.
+struct Shape {
+  const Request *request;
+  std::int32_t request_number;
   std::int64_t count;
   Time runtime, limit;
 };
 
-// What a job that is not rigid may do. The first way is the one that it was submitted with.
+// What a job that is not rigid may do. The first shape is the one that it was submitted with.
 struct Flexible {
-  std::vector<Way> ways;
-  bool malleable;           // may change from one way to another while it runs,
+  std::vector<Shape> shapes;
+  bool malleable;           // may change from one shape to another while it runs,
   Time interval;            // every so many seconds; 0: at any time
   std::uint64_t point = 0;  // order of the timer for the next time
 };
@@ -42,12 +42,12 @@ struct Job {
   std::int64_t sequence, id;
   Time submit, runtime, limit;
   std::int64_t count, cores;
-  const Shape *shape;
-  std::int32_t request, user, group, queue, partition;
+  const Request *request;
+  std::int32_t request_number, user, group, queue, partition;
   std::int64_t after;
   Time think;
   std::unique_ptr<Flexible> flexible;  // null: it is rigid
-  std::int32_t way = 0;                // which of its ways the fields above are
+  std::int32_t shape = 0;              // which of its shapes the fields above are
 
   // What has become of it.
   State state;

@@ -33,10 +33,10 @@ enum class Phase : std::uint8_t { Before, Deciding, After };
 struct Entry {
   Act act;
   Phase phase;
-  std::uint8_t code = 0;  // of whether it was backfilled
-  std::int32_t way = 0;   // or the mode of a node
-  std::int64_t pass = 0;  // -1: before the first
-  std::int64_t who = 0;   // slot, or node
+  std::uint8_t code = 0;   // of whether it was backfilled
+  std::int32_t shape = 0;  // or the mode of a node
+  std::int64_t pass = 0;   // -1: before the first
+  std::int64_t who = 0;    // slot, or node
   double a = 0, b = 0;
 };
 

@@ -25,16 +25,16 @@ void Engine::submit() {
   job.id = input_.id[i];
   job.submit = input_.submit[i];
   job.runtime = input_.runtime[i], job.limit = input_.limit[i];
-  job.request = input_.request[i];
-  job.shape = &shapes_[static_cast<std::size_t>(job.request)];
-  job.count = input_.count[i], job.cores = job.count * job.shape->cores;
+  job.request_number = input_.request[i];
+  job.request = &requests_[static_cast<std::size_t>(job.request_number)];
+  job.count = input_.count[i], job.cores = job.count * job.request->cores;
   job.user = input_.user[i], job.group = input_.group[i], job.queue = input_.queue[i];
   job.partition = input_.partition[i];
   job.after = input_.after[i], job.think = input_.think[i];
   if (input_.key[0]) job.given_key[0] = input_.key[0][i];
   if (input_.key[1]) job.given_key[1] = input_.key[1][i];
-  job.flexible.reset(), job.way = 0;
-  if (input_.way_end) read_ways(job, i);
+  job.flexible.reset(), job.shape = 0;
+  if (input_.shape_end) read_shapes(job, i);
   job.eligible = job.start = job.key = job.estimated_end = std::numeric_limits<double>::quiet_NaN();
   job.released = job.listed = job.pieced = false;
   job.backfilled = false;
@@ -46,10 +46,10 @@ void Engine::submit() {
   if (!(job.first_estimate > 0)) job.first_estimate = 1;  // nobody can plan with a job that takes no time
   job.estimate = job.first_estimate;
   job.state = State::Held;
-  job.reason = shape_reasons_[static_cast<std::size_t>(job.request)];
+  job.reason = request_reasons_[static_cast<std::size_t>(job.request_number)];
   if (options_.follow_dependencies) ends_by_id_.emplace(job.id, kNever);
 
-  if (job.reason == Reason::None && job.count > job.shape->largest) job.reason = Reason::TooLarge;
+  if (job.reason == Reason::None && job.count > job.request->largest) job.reason = Reason::TooLarge;
   if (job.reason == Reason::None && machine_.capped() && !affordable_alone(job)) [[unlikely]]
     job.reason = Reason::OverBudget;
   if (job.reason != Reason::None) {
@@ -62,10 +62,10 @@ void Engine::submit() {
 
 // Does the budget allow it on an otherwise idle machine?
 [[gnu::noinline]] bool Engine::affordable_alone(const Job &job) const {
-  if (job.shape->countable) return job.cores <= machine_.affordable_cores(machine_.empty().spending);
+  if (job.request->countable) return job.cores <= machine_.affordable_cores(machine_.empty().spending);
   Shares shares;
-  return placement_.place(machine_, machine_.empty(), *job.shape, job.count, job.sequence, shares) &&
-         machine_.affords(machine_.empty(), *job.shape, shares);
+  return placement_.place(machine_, machine_.empty(), *job.request, job.count, job.sequence, shares) &&
+         machine_.affords(machine_.empty(), *job.request, shares);
 }
 
 // Does it have to wait for another job's end? Then it is held until that and its think time have passed.
@@ -84,25 +84,25 @@ bool Engine::hold(Slot slot) {
   return true;
 }
 
-// The other ways in which it may run.
-void Engine::read_ways(Job &job, std::size_t i) {
-  const auto first = static_cast<std::size_t>(i == 0 ? 0 : input_.way_end[i - 1]),
-             last = static_cast<std::size_t>(input_.way_end[i]);
+// The other shapes that it may have.
+void Engine::read_shapes(Job &job, std::size_t i) {
+  const auto first = static_cast<std::size_t>(i == 0 ? 0 : input_.shape_end[i - 1]),
+             last = static_cast<std::size_t>(input_.shape_end[i]);
   if (first == last) return;
   job.flexible = std::make_unique<Flexible>();
-  job.flexible->ways.push_back({job.shape, job.request, job.count, job.runtime, job.limit});
+  job.flexible->shapes.push_back({job.request, job.request_number, job.count, job.runtime, job.limit});
   for (std::size_t k = first; k < last; ++k) {
-    const std::int32_t request = input_.way_request[k];
-    job.flexible->ways.push_back({&shapes_[static_cast<std::size_t>(request)], request, input_.way_count[k],
-                                  input_.way_runtime[k], input_.way_limit[k]});
+    const std::int32_t request = input_.shape_request[k];
+    job.flexible->shapes.push_back({&requests_[static_cast<std::size_t>(request)], request, input_.shape_count[k],
+                                    input_.shape_runtime[k], input_.shape_limit[k]});
   }
   job.flexible->malleable = input_.malleable[i];
   job.flexible->interval = input_.interval[i];
 }
 
 // From now on it is the job that it would be if it had been submitted so; what it has done counts in proportion.
-void Engine::take_way(Job &job, std::int32_t way) {
-  const Way &next = job.flexible->ways[static_cast<std::size_t>(way)];
+void Engine::take_shape(Job &job, std::int32_t shape) {
+  const Shape &next = job.flexible->shapes[static_cast<std::size_t>(shape)];
   job.overhead = job.runtime > 0 ? job.overhead * (next.runtime / job.runtime) : 0;
   job.work = job.runtime > 0 ? job.work * (next.runtime / job.runtime) : next.runtime;
   if (job.limit > 0 && job.limit < kNever && next.limit < kNever) {
@@ -113,22 +113,22 @@ void Engine::take_way(Job &job, std::int32_t way) {
     job.estimate = job.first_estimate = next.limit;
     job.allowance = next.limit - job.used;
   }
-  job.shape = next.shape, job.request = next.request;
-  job.count = next.count, job.cores = next.count * next.shape->cores;
+  job.request = next.request, job.request_number = next.request_number;
+  job.count = next.count, job.cores = next.count * next.request->cores;
   job.runtime = next.runtime, job.limit = next.limit;
-  job.way = way;
+  job.shape = shape;
 }
 
-Engine::WayMarks Engine::way_marks(const Job &job) const {
-  return {job.shape,    job.request,  job.count,          job.cores, job.runtime,   job.limit, job.work,
-          job.overhead, job.estimate, job.first_estimate, job.used,  job.allowance, job.since, job.way};
+Engine::ShapeMarks Engine::shape_marks(const Job &job) const {
+  return {job.request,  job.request_number, job.count,          job.cores, job.runtime,   job.limit, job.work,
+          job.overhead, job.estimate,       job.first_estimate, job.used,  job.allowance, job.since, job.shape};
 }
 
-void Engine::restore(Job &job, const WayMarks &m) {
-  job.shape = m.shape, job.request = m.request, job.count = m.count, job.cores = m.cores;
+void Engine::restore(Job &job, const ShapeMarks &m) {
+  job.request = m.request, job.request_number = m.request_number, job.count = m.count, job.cores = m.cores;
   job.runtime = m.runtime, job.limit = m.limit, job.work = m.work, job.overhead = m.overhead;
   job.estimate = m.estimate, job.first_estimate = m.first_estimate;
-  job.used = m.used, job.allowance = m.allowance, job.since = m.since, job.way = m.way;
+  job.used = m.used, job.allowance = m.allowance, job.since = m.since, job.shape = m.shape;
 }
 
 void Engine::make_eligible(Slot slot) {
@@ -163,9 +163,9 @@ void Engine::dequeue(Slot slot) {
 [[gnu::noinline, gnu::cold]] void Engine::write_books(Slot slot, bool onto) {
   const Job &job = jobs_[slot];
   if (onto)
-    books_->begin(slot, job.shares, job.shape->cores);
+    books_->begin(slot, job.shares, job.request->cores);
   else
-    books_->end(slot, job.sequence, job.shares, job.shape->cores);
+    books_->end(slot, job.sequence, job.shares, job.request->cores);
   books_->after(now_, cluster_.state().spending);
 }
 
@@ -180,8 +180,8 @@ void Engine::note_move(Slot slot, bool onto) {
 
 // Of the resources besides cores: what running jobs have (first = 0), or what waiting ones ask for (1).
 void Engine::count_others(const Job &job, int sign, std::size_t first) {
-  for (std::size_t r = 1; r < job.shape->chunk.size(); ++r)
-    others_[2 * (r - 1) + first] += sign * job.count * job.shape->chunk[r];
+  for (std::size_t r = 1; r < job.request->chunk.size(); ++r)
+    others_[2 * (r - 1) + first] += sign * job.count * job.request->chunk[r];
 }
 
 // job.shares are chosen; now it runs.
@@ -199,7 +199,7 @@ void Engine::occupy(Slot slot) {
   Job &job = jobs_[slot];
   if (books_) [[unlikely]]
     settle_books(slot);
-  job.allocated_cores = cluster_.take(*job.shape, job.shares);
+  job.allocated_cores = cluster_.take(*job.request, job.shares);
   if (books_) [[unlikely]]
     write_books(slot, true);
   if (note_moves_) note_move(slot, true);
@@ -258,7 +258,7 @@ void Engine::release(Slot slot) {
   Job &job = jobs_[slot];
   if (books_) [[unlikely]]
     settle_books(slot);
-  cluster_.give_back(*job.shape, job.shares);
+  cluster_.give_back(*job.request, job.shares);
   if (books_) [[unlikely]]
     write_books(slot, false);
   if (note_moves_) note_move(slot, false);
@@ -338,7 +338,7 @@ void Engine::write_piece(Job &job, PieceEnd how) {
   }
   const std::size_t row = pieces_->new_row();
   pieces_->sequence[row] = job.sequence, pieces_->id[row] = job.id;
-  pieces_->cores[row] = job.cores, pieces_->count[row] = job.count, pieces_->request[row] = job.request;
+  pieces_->cores[row] = job.cores, pieces_->count[row] = job.count, pieces_->request[row] = job.request_number;
   pieces_->begin[row] = job.since, pieces_->end[row] = now_;
   pieces_->work[row] = job.work, pieces_->rate[row] = job.rate;
   pieces_->expected_end[row] = job.expected_end;
@@ -381,7 +381,7 @@ void Engine::write(const Job &job, State state) {
   static const Shares kNowhere;
   rows_.allocated[row] = rows_.allocations.add(started ? job.shares : kNowhere);
   if (!rows_.content.workload) return;
-  rows_.id[row] = job.id, rows_.count[row] = job.count, rows_.request[row] = job.request;
+  rows_.id[row] = job.id, rows_.count[row] = job.count, rows_.request[row] = job.request_number;
   rows_.user[row] = job.user, rows_.group[row] = job.group, rows_.queue[row] = job.queue;
   rows_.partition[row] = job.partition;
   rows_.submit[row] = job.submit, rows_.runtime[row] = job.runtime, rows_.limit[row] = job.limit;

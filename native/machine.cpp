@@ -32,71 +32,71 @@ Machine::Machine(std::vector<std::string> resources, std::vector<Group> groups, 
   for (int node = 0; node < nodes_; ++node) totals_.spending.taken += budget_->of(node).taken(NodeMode::Up, 0);
 }
 
-void Machine::prepare(Shape &shape, bool all_exclusive, bool contiguous) const {
-  shape.exclusive = shape.exclusive || all_exclusive;
-  shape.cores = shape.chunk[0];
-  shape.memory = memory_ < 0 ? 0 : shape.chunk[static_cast<std::size_t>(memory_)];
-  shape.gpus = gpus_ < 0 ? 0 : shape.chunk[static_cast<std::size_t>(gpus_)];
-  const bool anywhere = std::all_of(shape.groups.begin(), shape.groups.end(), [](bool yes) { return yes; });
-  const bool only_cores = std::all_of(shape.chunk.begin() + 1, shape.chunk.end(), [](Amount a) { return a == 0; });
-  shape.plain = shape.cores == 1 && only_cores && anywhere && !shape.per_node_min && !shape.per_node_max &&
-                shape.exclusive == all_exclusive;
-  shape.countable = shape.plain && !contiguous && (!capped_ || (counting_ && !shape.exclusive));
+void Machine::prepare(Request &request, bool all_exclusive, bool contiguous) const {
+  request.exclusive = request.exclusive || all_exclusive;
+  request.cores = request.chunk[0];
+  request.memory = memory_ < 0 ? 0 : request.chunk[static_cast<std::size_t>(memory_)];
+  request.gpus = gpus_ < 0 ? 0 : request.chunk[static_cast<std::size_t>(gpus_)];
+  const bool anywhere = std::all_of(request.groups.begin(), request.groups.end(), [](bool yes) { return yes; });
+  const bool only_cores = std::all_of(request.chunk.begin() + 1, request.chunk.end(), [](Amount a) { return a == 0; });
+  request.plain = request.cores == 1 && only_cores && anywhere && !request.per_node_min && !request.per_node_max &&
+                  request.exclusive == all_exclusive;
+  request.countable = request.plain && !contiguous && (!capped_ || (counting_ && !request.exclusive));
   Amount run = 0;  // chunks on neighbouring usable nodes: what `contiguous` can hope for
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const int first = group_first_[g], last = first + groups_[g].count;
-    const Amount one = shape.groups[g] ? capacity(totals_, first, shape) : 0;
+    const Amount one = request.groups[g] ? capacity(totals_, first, request) : 0;
     run = one == 0 ? 0 : run + one * groups_[g].count;
-    shape.largest = contiguous ? std::max(shape.largest, run) : shape.largest + one * groups_[g].count;
-    if (!shape.groups[g]) continue;
-    if (!shape.ranges.empty() && shape.ranges.back().second == first)
-      shape.ranges.back().second = last;
+    request.largest = contiguous ? std::max(request.largest, run) : request.largest + one * groups_[g].count;
+    if (!request.groups[g]) continue;
+    if (!request.ranges.empty() && request.ranges.back().second == first)
+      request.ranges.back().second = last;
     else
-      shape.ranges.emplace_back(first, last);
+      request.ranges.emplace_back(first, last);
   }
 }
 
-Amount Machine::room(const NodeState &state, int node, const Shape &shape) const {
+Amount Machine::room(const NodeState &state, int node, const Request &request) const {
   const std::int32_t jobs = state.jobs[static_cast<std::size_t>(node)];
-  if (jobs >= NodeState::kExclusive || (shape.exclusive && jobs > 0)) return 0;
-  if (shape.plain) return state.free[static_cast<std::size_t>(node) * static_cast<std::size_t>(resources_)];
+  if (jobs >= NodeState::kExclusive || (request.exclusive && jobs > 0)) return 0;
+  if (request.plain) return state.free[static_cast<std::size_t>(node) * static_cast<std::size_t>(resources_)];
   const Amount *free = &state.free[static_cast<std::size_t>(node) * static_cast<std::size_t>(resources_)];
-  Amount chunks = shape.per_node_max ? shape.per_node_max : INT32_MAX;
+  Amount chunks = request.per_node_max ? request.per_node_max : INT32_MAX;
   for (int r = 0; r < resources_; ++r) {
-    const Amount wanted = shape.chunk[static_cast<std::size_t>(r)];
+    const Amount wanted = request.chunk[static_cast<std::size_t>(r)];
     if (wanted > 0) chunks = std::min(chunks, wanted == 1 ? free[r] : free[r] / wanted);
   }
   return chunks;
 }
 
-Amount Machine::capacity(const NodeState &state, int node, const Shape &shape) const {
-  const Amount chunks = room(state, node, shape);
-  return chunks < shape.per_node_min ? 0 : chunks;
+Amount Machine::capacity(const NodeState &state, int node, const Request &request) const {
+  const Amount chunks = room(state, node, request);
+  return chunks < request.per_node_min ? 0 : chunks;
 }
 
-void Machine::apply(NodeState &state, const Shape &shape, const Share &share, int sign) const {
-  if (budget_) spend(state.spending, shape, share, sign);
+void Machine::apply(NodeState &state, const Request &request, const Share &share, int sign) const {
+  if (budget_) spend(state.spending, request, share, sign);
   const auto node = static_cast<std::size_t>(share.node);
   Amount *free = &state.free[node * static_cast<std::size_t>(resources_)];
-  if (shape.exclusive) {
+  if (request.exclusive) {
     const Amount *total = &totals_.free[node * static_cast<std::size_t>(resources_)];
     for (int r = 0; r < resources_; ++r) free[r] += sign * total[r];
     state.jobs[node] -= sign * (NodeState::kExclusive + 1);
   } else {
-    for (int r = 0; r < resources_; ++r) free[r] += sign * share.chunks * shape.chunk[static_cast<std::size_t>(r)];
+    for (int r = 0; r < resources_; ++r) free[r] += sign * share.chunks * request.chunk[static_cast<std::size_t>(r)];
     state.jobs[node] -= sign;
   }
 }
 
-void Machine::apply(NodeState &state, const Shape &shape, const Shares &shares, int sign) const {
-  for (const Share &share : shares) apply(state, shape, share, sign);
+void Machine::apply(NodeState &state, const Request &request, const Shares &shares, int sign) const {
+  for (const Share &share : shares) apply(state, request, share, sign);
 }
 
-[[gnu::noinline]] void Machine::spend(Spending &spending, const Shape &shape, const Share &share, int sign) const {
+[[gnu::noinline]] void Machine::spend(Spending &spending, const Request &request, const Share &share, int sign) const {
   const auto node = static_cast<std::size_t>(share.node);
   const BudgetRates &rates = budget_->of(share.node);
   const Amount before = rates.taken(spending.modes[node], spending.cores[node]);
-  spending.cores[node] -= sign * share.chunks * shape.cores;
+  spending.cores[node] -= sign * share.chunks * request.cores;
   spending.taken += rates.taken(spending.modes[node], spending.cores[node]) - before;
 }
 
@@ -107,12 +107,13 @@ void Machine::set_mode(Spending &spending, int node, NodeMode mode) const {
   spending.modes[i] = mode;
 }
 
-[[gnu::noinline]] bool Machine::within_limit(const Spending &spending, const Shape &shape, const Shares &shares) const {
+[[gnu::noinline]] bool Machine::within_limit(const Spending &spending, const Request &request,
+                                             const Shares &shares) const {
   Amount taken = spending.taken;
   for (const Share &share : shares) {
     const auto node = static_cast<std::size_t>(share.node);
     const BudgetRates &rates = budget_->of(share.node);
-    taken += rates.taken(spending.modes[node], spending.cores[node] + share.chunks * shape.cores) -
+    taken += rates.taken(spending.modes[node], spending.cores[node] + share.chunks * request.cores) -
              rates.taken(spending.modes[node], spending.cores[node]);
   }
   return taken <= budget_->limit;
@@ -171,8 +172,8 @@ LiveCluster::LiveCluster(const Machine &machine, Index index)
   if (machine_->capped()) withheld_ = std::max<Amount>(free_cores_ - machine_->affordable_cores(state_.spending), 0);
 }
 
-[[gnu::noinline]] void LiveCluster::spend(const Shape &shape, const Shares &shares, int sign) {
-  for (const Share &share : shares) machine_->spend(state_.spending, shape, share, sign);
+[[gnu::noinline]] void LiveCluster::spend(const Request &request, const Shares &shares, int sign) {
+  for (const Share &share : shares) machine_->spend(state_.spending, request, share, sign);
   withhold();
 }
 
@@ -182,8 +183,8 @@ void LiveCluster::set_mode(int node, NodeMode mode) {
   withhold();
 }
 
-void LiveCluster::expect(const Shape &shape) {
-  if (index_ == Index::FreeNodes) free_nodes_.expect(shape.node_cores(), *machine_, state_);
+void LiveCluster::expect(const Request &request) {
+  if (index_ == Index::FreeNodes) free_nodes_.expect(request.node_cores(), *machine_, state_);
 }
 
 void LiveCluster::close(int node) {
@@ -224,14 +225,14 @@ NodeState LiveCluster::unoccupied() const {
   return state;
 }
 
-Amount LiveCluster::change(const Shape &shape, const Shares &shares, int sign) {
+Amount LiveCluster::change(const Request &request, const Shares &shares, int sign) {
   const auto stride = static_cast<std::size_t>(machine_->resources());
   const auto free_on = [&](const Share &share) { return state_.free[static_cast<std::size_t>(share.node) * stride]; };
   Amount cores = 0;
-  if (stride == 1 && !shape.exclusive && index_ == Index::FreeNodes && closed_nodes_ == 0) {  // the common case
+  if (stride == 1 && !request.exclusive && index_ == Index::FreeNodes && closed_nodes_ == 0) {  // the common case
     Amount *free = state_.free.data();
     std::int32_t *jobs = state_.jobs.data();
-    const Amount each = sign * shape.cores;
+    const Amount each = sign * request.cores;
     Amount chunks = 0;
     for (const Share &share : shares) {
       const Amount before = free[share.node], after = before + each * share.chunks;
@@ -242,8 +243,8 @@ Amount LiveCluster::change(const Shape &shape, const Shares &shares, int sign) {
     }
     free_cores_ += each * chunks;
     if (machine_->budget()) [[unlikely]]
-      spend(shape, shares, sign);
-    return shape.cores * chunks;
+      spend(request, shares, sign);
+    return request.cores * chunks;
   }
   Amount out_of_sight = 0;
   for (const Share &share : shares) {
@@ -255,13 +256,13 @@ Amount LiveCluster::change(const Shape &shape, const Shares &shares, int sign) {
       };
       swap();
       const Amount free = free_on(share);
-      machine_->apply(state_, shape, share, sign);
+      machine_->apply(state_, request, share, sign);
       out_of_sight += free_on(share) - free;
       swap();
       continue;
     }
     const Amount before = free_on(share);
-    machine_->apply(state_, shape, share, sign);
+    machine_->apply(state_, request, share, sign);
     const Amount after = free_on(share);
     cores += after - before;
     if (index_ == Index::FreeNodes) free_nodes_.change(share.node, before, after);

@@ -10,7 +10,7 @@
 namespace schedlab {
 
 // What one kind of request asks of a node. How many chunks is the job's own number.
-struct Shape {
+struct Request {
   std::vector<Amount> chunk;  // by resource, cores first
   Amount per_node_min = 0, per_node_max = 0;
   bool exclusive = false;
@@ -61,31 +61,31 @@ class Machine {
   const Budget *budget() const { return budget_.get(); }
   bool capped() const { return capped_; }  // it has a budget with a limit
 
-  void prepare(Shape &shape, bool all_exclusive, bool contiguous) const;
+  void prepare(Request &request, bool all_exclusive, bool contiguous) const;
 
-  // How many chunks of this shape there is room for on the node in this state, and how many it can take, which is none
-  // if there is no room for per_node_min (semantics: "Capacity").
-  Amount room(const NodeState &state, int node, const Shape &shape) const;
-  Amount capacity(const NodeState &state, int node, const Shape &shape) const;
+  // How many chunks of this request there is room for on the node in this state, and how many it can take, which is
+  // none if there is no room for per_node_min (semantics: "Capacity").
+  Amount room(const NodeState &state, int node, const Request &request) const;
+  Amount capacity(const NodeState &state, int node, const Request &request) const;
 
   // Take (sign -1) or give back (+1) these shares.
-  void apply(NodeState &state, const Shape &shape, const Share &share, int sign) const;
-  void apply(NodeState &state, const Shape &shape, const Shares &shares, int sign) const;
+  void apply(NodeState &state, const Request &request, const Share &share, int sign) const;
+  void apply(NodeState &state, const Request &request, const Shares &shares, int sign) const;
 
   // With a budget: these shares, or another mode of a node, change what is taken of it.
-  void spend(Spending &spending, const Shape &shape, const Share &share, int sign) const;
+  void spend(Spending &spending, const Request &request, const Share &share, int sign) const;
   void set_mode(Spending &spending, int node, NodeMode mode) const;
   // Is it kept with these shares besides? Always, if there is no limit.
-  bool affords(const NodeState &state, const Shape &shape, const Shares &shares) const {
-    return !capped_ || within_limit(state.spending, shape, shares);
+  bool affords(const NodeState &state, const Request &request, const Shares &shares) const {
+    return !capped_ || within_limit(state.spending, request, shares);
   }
   // At most how many cores more it allows; exactly so many where it is a matter of counting them (by_cores).
   Amount affordable_cores(const Spending &spending) const;
-  // Whole nodes count in full among the cores in use, but not in a budget: from now on, no shape is countable.
+  // Whole nodes count in full among the cores in use, but not in a budget: from now on, no request is countable.
   void stop_counting() { counting_ = false; }
 
  private:
-  bool within_limit(const Spending &spending, const Shape &shape, const Shares &shares) const;
+  bool within_limit(const Spending &spending, const Request &request, const Shares &shares) const;
 
   int nodes_ = 0, resources_, memory_ = -1, gpus_ = -1;
   std::vector<Group> groups_;
@@ -164,18 +164,18 @@ class LiveCluster {
   int closed_nodes() const { return closed_nodes_; }
   NodeState unoccupied() const;  // the open nodes without any job
 
-  Amount take(const Shape &shape, const Shares &shares) { return change(shape, shares, -1); }
-  Amount give_back(const Shape &shape, const Shares &shares) { return change(shape, shares, +1); }
+  Amount take(const Request &request, const Shares &shares) { return change(request, shares, -1); }
+  Amount give_back(const Request &request, const Shares &shares) { return change(request, shares, +1); }
 
   const FreeNodes &free_nodes() const { return free_nodes_; }
-  void expect(const Shape &shape);                                              // a request that will be placed
+  void expect(const Request &request);                                          // a request that will be placed
   const std::set<std::pair<Amount, int>> &by_free() const { return by_free_; }  // (free cores, node)
 
  private:
-  Amount change(const Shape &shape, const Shares &shares, int sign);
+  Amount change(const Request &request, const Shares &shares, int sign);
   void show(int node, bool visible);
   void withhold();  // anew what the budget does not allow
-  void spend(const Shape &shape, const Shares &shares, int sign);
+  void spend(const Request &request, const Shares &shares, int sign);
 
   const Machine *machine_;
   Index index_;

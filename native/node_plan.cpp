@@ -39,7 +39,7 @@ class NodePlan final : public Plan {
   // Places the job on what is free from then on for so long.
   bool possible(const Job &job, Time from, Time duration, Shares &shares) const override {
     const NodeState lowest = lowest_between(job, from, from + duration);
-    return view_.placement().place(view_.machine(), lowest, *job.shape, job.count, job.sequence, shares) &&
+    return view_.placement().place(view_.machine(), lowest, *job.request, job.count, job.sequence, shares) &&
            affords(job, shares, from, from + duration);
   }
 
@@ -47,7 +47,7 @@ class NodePlan final : public Plan {
     const NodeState lowest = lowest_between(job, now(), now() + job.estimate);
     return affords(job, shares, now(), now() + job.estimate) &&
            std::all_of(shares.begin(), shares.end(), [&](const Share &share) {
-             return share.chunks <= view_.machine().room(lowest, share.node, *job.shape);
+             return share.chunks <= view_.machine().room(lowest, share.node, *job.request);
            });
   }
 
@@ -113,9 +113,9 @@ class NodePlan final : public Plan {
   bool affords(const Job &job, const Shares &shares, Time from, Time until) const {
     if (!view_.machine().capped()) return true;
     std::size_t i = find(from);
-    bool good = view_.machine().affords(steps_[i].state, *job.shape, shares);
+    bool good = view_.machine().affords(steps_[i].state, *job.request, shares);
     for (++i; good && i < steps_.size() && steps_[i].time < until; ++i)
-      good = view_.machine().affords(steps_[i].state, *job.shape, shares);
+      good = view_.machine().affords(steps_[i].state, *job.request, shares);
     return good;
   }
 
@@ -143,7 +143,7 @@ class NodePlan final : public Plan {
   void add(const Job &job, const Shares &shares, Time from, Time until, int sign) {
     if (!(until > from)) return;
     const std::size_t first = cut(from), last = until < kNever ? cut(until) : steps_.size();
-    for (std::size_t i = first; i < last; ++i) view_.machine().apply(steps_[i].state, *job.shape, shares, sign);
+    for (std::size_t i = first; i < last; ++i) view_.machine().apply(steps_[i].state, *job.request, shares, sign);
     view_.worked(static_cast<std::int64_t>((last - first) * (1 + shares.size())));
     join(last), join(first);
   }

@@ -144,10 +144,10 @@ double Order::computed(const Job &job, Time now) const {
         *++top = static_cast<double>(job.count);
         break;
       case Op::Memory:
-        *++top = static_cast<double>(job.count) * static_cast<double>(job.shape->memory);
+        *++top = static_cast<double>(job.count) * static_cast<double>(job.request->memory);
         break;
       case Op::Gpus:
-        *++top = static_cast<double>(job.count) * static_cast<double>(job.shape->gpus);
+        *++top = static_cast<double>(job.count) * static_cast<double>(job.request->gpus);
         break;
       case Op::User:
         *++top = job.user;

@@ -31,20 +31,20 @@ bool fill_in_order(const std::vector<Candidate> &candidates, Amount rest, Shares
 
 // One chunk (or per_node_min chunks) at a time to the node with most free cores left. The heap's top is that node.
 bool spread(const Machine &machine, const NodeState &state, const std::vector<Candidate> &candidates,
-            const Shape &shape, Amount rest, Shares &shares) {
+            const Request &request, Amount rest, Shares &shares) {
   using Entry = std::tuple<Amount, int, std::size_t>;  // free cores left, -node, candidate
   std::priority_queue<Entry> heap;
   std::vector<Amount> given(candidates.size(), 0);
   const auto stride = static_cast<std::size_t>(machine.resources());
   for (std::size_t i = 0; i < candidates.size(); ++i)
     heap.emplace(state.free[static_cast<std::size_t>(candidates[i].node) * stride], -candidates[i].node, i);
-  const Amount step = std::max<Amount>(shape.per_node_min, 1);
+  const Amount step = std::max<Amount>(request.per_node_min, 1);
   while (rest > 0 && !heap.empty()) {
     const auto [free, key, i] = heap.top();
     heap.pop();
     const Amount chunks = std::min({step, rest, candidates[i].capacity - given[i]});
     given[i] += chunks, rest -= chunks;
-    if (given[i] < candidates[i].capacity) heap.emplace(free - chunks * shape.cores, key, i);
+    if (given[i] < candidates[i].capacity) heap.emplace(free - chunks * request.cores, key, i);
   }
   for (std::size_t i = 0; i < candidates.size(); ++i)
     if (given[i] > 0) shares.push_back({candidates[i].node, static_cast<std::int32_t>(given[i])});
@@ -88,12 +88,12 @@ LiveCluster::Index Placement::index() const {
 }
 
 // flatten: the compiler would not inline the vector's push_back, which then takes longer than all the rest.
-[[gnu::flatten]] bool Placement::first_fit(const LiveCluster &cluster, const Shape &shape, Amount count,
+[[gnu::flatten]] bool Placement::first_fit(const LiveCluster &cluster, const Request &request, Amount count,
                                            Shares &shares) const {
   const Machine &machine = cluster.machine();
   const FreeNodes &nodes = cluster.free_nodes();
-  const Amount needed = shape.node_cores();
-  if (shape.plain && !shape.exclusive) {  // single cores, anywhere: a node's capacity is what is free there
+  const Amount needed = request.node_cores();
+  if (request.plain && !request.exclusive) {  // single cores, anywhere: a node's capacity is what is free there
     const Amount *free = cluster.state().free.data();
     const int stride = machine.resources(), end = machine.nodes();
     for (int node = nodes.next(0, needed); node < end; node = nodes.next(node + 1, needed)) {
@@ -104,36 +104,37 @@ LiveCluster::Index Placement::index() const {
     }
     return false;
   }
-  for (const auto &[first, last] : shape.ranges)
+  for (const auto &[first, last] : request.ranges)
     for (int node = nodes.next(first, needed); node < last; node = nodes.next(node + 1, needed))
-      if (fill(shares, node, machine.capacity(cluster.state(), node, shape), count)) return true;
+      if (fill(shares, node, machine.capacity(cluster.state(), node, request), count)) return true;
   return false;
 }
 
-bool Placement::by_free(const LiveCluster &cluster, const Shape &shape, Amount count, Shares &shares) const {
+bool Placement::by_free(const LiveCluster &cluster, const Request &request, Amount count, Shares &shares) const {
   const Machine &machine = cluster.machine();
-  for (auto it = cluster.by_free().lower_bound({shape.cores, 0}); it != cluster.by_free().end(); ++it) {
+  for (auto it = cluster.by_free().lower_bound({request.cores, 0}); it != cluster.by_free().end(); ++it) {
     const int node = it->second;
-    if (shape.may_use(node) && fill(shares, node, machine.capacity(cluster.state(), node, shape), count)) return true;
+    if (request.may_use(node) && fill(shares, node, machine.capacity(cluster.state(), node, request), count))
+      return true;
   }
   return false;
 }
 
-bool Placement::place(const LiveCluster &cluster, const Shape &shape, Amount count, std::int64_t sequence,
+bool Placement::place(const LiveCluster &cluster, const Request &request, Amount count, std::int64_t sequence,
                       Shares &shares) const {
   shares.clear();
-  if (count * shape.cores > cluster.usable_cores()) return false;
+  if (count * request.cores > cluster.usable_cores()) return false;
   switch (kind_) {
     case Kind::FirstFit:
-      return first_fit(cluster, shape, count, shares);
+      return first_fit(cluster, request, count, shares);
     case Kind::BestFit:
-      return by_free(cluster, shape, count, shares);
+      return by_free(cluster, request, count, shares);
     default:
-      return place(cluster.machine(), cluster.state(), shape, count, sequence, shares);
+      return place(cluster.machine(), cluster.state(), request, count, sequence, shares);
   }
 }
 
-bool Placement::choose(const Machine &machine, const NodeState &state, Slot slot, const Shape &shape, Amount count,
+bool Placement::choose(const Machine &machine, const NodeState &state, Slot slot, const Request &request, Amount count,
                        Shares &shares) const {
   shares.clear();
   Shares offered;
@@ -144,20 +145,20 @@ bool Placement::choose(const Machine &machine, const NodeState &state, Slot slot
     return true;
   }
   for (const Share &share : offered) {
-    if (shape.may_use(share.node) && fill(shares, share.node, machine.capacity(state, share.node, shape), count))
+    if (request.may_use(share.node) && fill(shares, share.node, machine.capacity(state, share.node, request), count))
       return true;
   }
   return false;
 }
 
-bool Placement::place(const Machine &machine, const NodeState &state, const Shape &shape, Amount count,
+bool Placement::place(const Machine &machine, const NodeState &state, const Request &request, Amount count,
                       std::int64_t sequence, Shares &shares) const {
   shares.clear();
   std::vector<Candidate> candidates;
   Amount sum = 0;
-  for (const auto &[first, last] : shape.ranges)
+  for (const auto &[first, last] : request.ranges)
     for (int node = first; node < last; ++node)
-      if (const Amount capacity = machine.capacity(state, node, shape); capacity > 0) {
+      if (const Amount capacity = machine.capacity(state, node, request); capacity > 0) {
         candidates.push_back({node, capacity});
         sum += capacity;
         if (kind_ == Kind::FirstFit && sum >= count) return fill_in_order(candidates, count, shares);
@@ -171,7 +172,7 @@ bool Placement::place(const Machine &machine, const NodeState &state, const Shap
     case Kind::FirstFit:
       break;
     case Kind::Spread:
-      if (!shape.exclusive) return spread(machine, state, candidates, shape, count, shares);
+      if (!request.exclusive) return spread(machine, state, candidates, request, count, shares);
       std::stable_sort(candidates.begin(), candidates.end(),
                        [&](const Candidate &a, const Candidate &b) { return free_cores(a) > free_cores(b); });
       break;

@@ -23,20 +23,21 @@ class Placement {
   LiveCluster::Index index() const;  // what it wants the live cluster to keep
 
   // Chooses nodes for `count` chunks; false if they do not fit. `sequence` names the job's own random stream.
-  bool place(const LiveCluster &cluster, const Shape &shape, Amount count, std::int64_t sequence, Shares &shares) const;
+  bool place(const LiveCluster &cluster, const Request &request, Amount count, std::int64_t sequence,
+             Shares &shares) const;
 
   // Where a chooser puts a job: false if that is nowhere, or if it did not offer enough.
   bool chosen() const { return static_cast<bool>(chooser_); }
-  bool choose(const Machine &machine, const NodeState &state, Slot slot, const Shape &shape, Amount count,
+  bool choose(const Machine &machine, const NodeState &state, Slot slot, const Request &request, Amount count,
               Shares &shares) const;
 
   // The same on any state, by looking at every node: for plans and shadow states.
-  bool place(const Machine &machine, const NodeState &state, const Shape &shape, Amount count, std::int64_t sequence,
-             Shares &shares) const;
+  bool place(const Machine &machine, const NodeState &state, const Request &request, Amount count,
+             std::int64_t sequence, Shares &shares) const;
 
  private:
-  bool first_fit(const LiveCluster &cluster, const Shape &shape, Amount count, Shares &shares) const;
-  bool by_free(const LiveCluster &cluster, const Shape &shape, Amount count, Shares &shares) const;
+  bool first_fit(const LiveCluster &cluster, const Request &request, Amount count, Shares &shares) const;
+  bool by_free(const LiveCluster &cluster, const Request &request, Amount count, Shares &shares) const;
 
   Kind kind_;
   std::uint64_t seed_;

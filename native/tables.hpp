@@ -15,10 +15,10 @@ struct JobColumns {
   const double *key[2] = {
       nullptr, nullptr};  // places in the queue and among backfill candidates that the host has computed; null if not
 
-  // The other ways in which jobs may run, where some may: those of job i are from way_end[i - 1] to way_end[i].
-  const std::int64_t *way_end = nullptr, *way_count;
-  const std::int32_t *way_request;
-  const double *way_runtime, *way_limit;
+  // The other shapes that jobs may have, where some may: those of job i are from shape_end[i - 1] to shape_end[i].
+  const std::int64_t *shape_end = nullptr, *shape_count;
+  const std::int32_t *shape_request;
+  const double *shape_runtime, *shape_limit;
   const std::uint8_t *malleable;
   const double *interval;
 };

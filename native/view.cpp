@@ -52,8 +52,8 @@ bool View::place(Slot slot, Shares &shares) const {
   const Placement &placement = engine_->placement_;
   const bool asks = placement.chosen(), without_some = restricted(job);
   if (!asks && !without_some)
-    return placement.place(cluster(), *job.shape, job.count, job.sequence, shares) && affords(job, shares);
-  if (job.count * job.shape->cores > cluster().usable_cores()) return false;
+    return placement.place(cluster(), *job.request, job.count, job.sequence, shares) && affords(job, shares);
+  if (job.count * job.request->cores > cluster().usable_cores()) return false;
   NodeState allowed;
   if (without_some) {
     allowed = cluster().state();
@@ -61,8 +61,8 @@ bool View::place(Slot slot, Shares &shares) const {
   }
   const NodeState &state = without_some ? allowed : cluster().state();
   if (!asks)
-    return placement.place(machine(), state, *job.shape, job.count, job.sequence, shares) && affords(job, shares);
-  if (!placement.choose(machine(), state, slot, *job.shape, job.count, shares)) return false;
+    return placement.place(machine(), state, *job.request, job.count, job.sequence, shares) && affords(job, shares);
+  if (!placement.choose(machine(), state, slot, *job.request, job.count, shares)) return false;
   check_nodes(job, slot, shares, "place");
   return affords(job, shares);
 }
@@ -78,7 +78,7 @@ bool View::place_beside(const Plan &plan, Slot slot, Shares &shares) const {
 }
 
 bool View::affords(const Job &job, const Shares &shares) const {
-  if (machine().affords(cluster().state(), *job.shape, shares)) return true;
+  if (machine().affords(cluster().state(), *job.request, shares)) return true;
   over_budget_ = true;
   return false;
 }
@@ -97,7 +97,7 @@ void View::forget_refusal() { refusal.clear(), over_budget_ = false; }
 
 bool View::has_room(const Job &job, const Shares &shares) const {
   return affords(job, shares) && std::all_of(shares.begin(), shares.end(), [&](const Share &share) {
-           return share.chunks <= machine().room(cluster().state(), share.node, *job.shape) &&
+           return share.chunks <= machine().room(cluster().state(), share.node, *job.request) &&
                   !window_against(job, share.node);
          });
 }
@@ -112,11 +112,11 @@ void View::check_nodes(const Job &job, Slot slot, const Shares &shares, const ch
   for (const Share &share : shares) {
     if (share.node < 0 || share.node >= machine().nodes()) engine_->refuse(what, slot, "there is no such node");
     if (cluster().closed(share.node)) engine_->refuse(what, slot, "a node is closed (down, off or drained)");
-    if (!job.shape->may_use(share.node))
+    if (!job.request->may_use(share.node))
       engine_->refuse(what, slot, "a node is not in its partition or lacks a feature");
     if (const Window *window = window_against(job, share.node))
       engine_->refuse(what, slot, why_not(job, share.node, *window));
-    if (share.chunks < 1 || share.chunks > machine().room(cluster().state(), share.node, *job.shape))
+    if (share.chunks < 1 || share.chunks > machine().room(cluster().state(), share.node, *job.request))
       engine_->refuse(what, slot, "a node has not enough free");
     chunks += share.chunks;
   }
@@ -129,7 +129,7 @@ bool View::begin(Slot slot, double priority, Backfilled backfilled) {
     if (!engine_->gate_->allows(*this, slot, engine_->jobs_[slot].shares)) return false;
   }
   const Job &job = engine_->jobs_[slot];
-  if (engine_->journal_) note(Act::Start, slot, priority, 0, job.way, backfilled.code, job.shares);
+  if (engine_->journal_) note(Act::Start, slot, priority, 0, job.shape, backfilled.code, job.shares);
   engine_->begin(slot, priority, backfilled);
   return true;
 }
@@ -151,20 +151,21 @@ bool View::start_on(Slot slot, const Shares &shares, double priority, Backfilled
   return begin(slot, priority, backfilled);
 }
 
-bool View::start_as(Slot slot, std::int32_t way, const Shares *shares, double priority, Backfilled backfilled) {
+bool View::start_as(Slot slot, std::int32_t shape, const Shares *shares, double priority, Backfilled backfilled) {
   Job &job = engine_->jobs_[slot];
   if (job.state != State::Waiting) engine_->refuse("start", slot, "it is not waiting");
-  if (way != job.way && (!job.flexible || way < 0 || static_cast<std::size_t>(way) >= job.flexible->ways.size()))
+  if (shape != job.shape &&
+      (!job.flexible || shape < 0 || static_cast<std::size_t>(shape) >= job.flexible->shapes.size()))
     engine_->refuse("start", slot, "it has no such shape");
   forget_refusal();
-  const Engine::WayMarks before = engine_->way_marks(job);
+  const Engine::ShapeMarks before = engine_->shape_marks(job);
   const auto undo = [&] {
     engine_->waiting_cores_ += before.cores - job.cores;
     engine_->count_queued(job, -1);
     engine_->restore(job, before);
     engine_->count_queued(job, +1);
   };
-  if (way != job.way) change_way(slot, way);
+  if (shape != job.shape) change_shape(slot, shape);
   try {
     const bool started = shares ? start_on(slot, *shares, priority, backfilled) : start(slot, priority, backfilled);
     if (!started) explain_refusal(job), undo();
@@ -175,10 +176,10 @@ bool View::start_as(Slot slot, std::int32_t way, const Shares *shares, double pr
   }
 }
 
-void View::change_way(Slot slot, std::int32_t way) {
+void View::change_shape(Slot slot, std::int32_t shape) {
   Job &job = engine_->jobs_[slot];
   engine_->waiting_cores_ -= job.cores, engine_->count_queued(job, -1);
-  engine_->take_way(job, way);
+  engine_->take_shape(job, shape);
   engine_->waiting_cores_ += job.cores, engine_->count_queued(job, +1);
 }
 
@@ -281,24 +282,24 @@ void View::go_on(Slot slot, const Shares &shares, double cost) {
   engine_->occupy(slot);
 }
 
-bool View::reshape(Slot slot, std::int32_t way, const Shares *shares, double cost) {
+bool View::reshape(Slot slot, std::int32_t shape, const Shares *shares, double cost) {
   Job &job = running_job(slot, "reshape");
   if (!job.flexible || !job.flexible->malleable) engine_->refuse("reshape", slot, "it is not malleable");
-  if (way < 0 || static_cast<std::size_t>(way) >= job.flexible->ways.size())
+  if (shape < 0 || static_cast<std::size_t>(shape) >= job.flexible->shapes.size())
     engine_->refuse("reshape", slot, "it has no such shape");
   if (!(cost >= 0)) engine_->refuse("reshape", slot, "a cost cannot be negative");
   const double steps = job.flexible->interval > 0 ? (now() - job.start) / job.flexible->interval : 0;
   if (std::abs(steps - std::round(steps)) > 1e-9) engine_->refuse("reshape", slot, "it is not at a point where it may");
-  if (way == job.way) return true;
+  if (shape == job.shape) return true;
   // Off its nodes for a moment, so that it may keep what it has.
-  const Engine::WayMarks before = engine_->way_marks(job);
+  const Engine::ShapeMarks before = engine_->shape_marks(job);
   const Shares old_shares = job.shares;
-  engine_->cluster_.give_back(*job.shape, old_shares);
+  engine_->cluster_.give_back(*job.request, old_shares);
   engine_->settle(job);
-  engine_->take_way(job, way);
+  engine_->take_shape(job, shape);
   const auto undo = [&] {
     engine_->restore(job, before);
-    engine_->cluster_.take(*job.shape, old_shares);
+    engine_->cluster_.take(*job.request, old_shares);
   };
   Shares chosen;
   bool fits = true;
@@ -313,18 +314,18 @@ bool View::reshape(Slot slot, std::int32_t way, const Shares *shares, double cos
   }
   undo();
   if (!fits) return false;
-  note(Act::Reshape, slot, cost, 0, way, false, chosen);
-  move_to(slot, way, chosen, cost);
+  note(Act::Reshape, slot, cost, 0, shape, false, chosen);
+  move_to(slot, shape, chosen, cost);
   return true;
 }
 
-void View::move_to(Slot slot, std::int32_t way, const Shares &shares, double cost) {
+void View::move_to(Slot slot, std::int32_t shape, const Shares &shares, double cost) {
   Job &job = engine_->jobs_[slot];
   const double rate = job.rate;
   engine_->write_piece(job, PieceEnd::Reshaped);
   engine_->settle(job);
   engine_->stop(slot);
-  engine_->take_way(job, way);
+  engine_->take_shape(job, shape);
   job.shares = shares;
   job.work += cost, job.overhead += cost;
   engine_->occupy(slot);
@@ -451,10 +452,10 @@ bool View::start_beside_reservations(Slot slot, const Shares *nodes, double prio
 
 // ---- doing it once more ----
 
-void View::note(Act act, std::int64_t who, double a, double b, std::int32_t way, std::uint8_t code,
+void View::note(Act act, std::int64_t who, double a, double b, std::int32_t shape, std::uint8_t code,
                 const Shares &shares) {
   if (engine_->journal_ && !engine_->past_)
-    engine_->journal_->write({act, engine_->phase_, code, way, engine_->passes_, who, a, b}, shares);
+    engine_->journal_->write({act, engine_->phase_, code, shape, engine_->passes_, who, a, b}, shares);
 }
 
 void View::redo(const Entry &entry, const Shares &shares) {
@@ -463,7 +464,7 @@ void View::redo(const Entry &entry, const Shares &shares) {
   engine_->phase_ = entry.phase;
   switch (entry.act) {
     case Act::Start:
-      if (entry.way != engine_->jobs_[slot].way) change_way(slot, entry.way);
+      if (entry.shape != engine_->jobs_[slot].shape) change_shape(slot, entry.shape);
       engine_->jobs_[slot].shares = shares;
       engine_->begin(slot, entry.a, Backfilled::of(entry.code));
       std::erase(reservations_, slot);
@@ -484,7 +485,7 @@ void View::redo(const Entry &entry, const Shares &shares) {
       go_on(slot, shares, entry.a);
       break;
     case Act::Reshape:
-      move_to(slot, entry.way, shares, entry.a);
+      move_to(slot, entry.shape, shares, entry.a);
       break;
     case Act::SetRate:
       set_rate(slot, entry.a);
@@ -493,7 +494,7 @@ void View::redo(const Entry &entry, const Shares &shares) {
       wake_at(entry.a);
       break;
     case Act::Close:
-      close(node, static_cast<NodeMode>(entry.way));
+      close(node, static_cast<NodeMode>(entry.shape));
       break;
     case Act::Open:
       open(node);

@@ -131,7 +131,7 @@ class View {
   bool start(Slot slot, double priority = 0, Backfilled backfilled = {});  // false if it does not fit
   bool start_on(Slot slot, const Shares &shares, double priority = 0, Backfilled backfilled = {});
   // In another of its shapes; on these nodes if they are given.
-  bool start_as(Slot slot, std::int32_t way, const Shares *shares, double priority, Backfilled backfilled);
+  bool start_as(Slot slot, std::int32_t shape, const Shares *shares, double priority, Backfilled backfilled);
   void resize(Slot slot, std::int64_t count);  // of a waiting job: another number of chunks
   void reject(Slot slot);
   void kill(Slot slot);
@@ -139,7 +139,7 @@ class View {
   void requeue(Slot slot, double saved, double cost);
   void suspend(Slot slot);  // off its nodes, its work kept
   bool resume(Slot slot, const Shares *shares, double cost);
-  bool reshape(Slot slot, std::int32_t way, const Shares *shares, double cost);
+  bool reshape(Slot slot, std::int32_t shape, const Shares *shares, double cost);
   void set_rate(Slot slot, double rate);  // of a running job: 1 is as in the workload, 0 stands still
   void wake_at(Time time);
   void close(int node, NodeMode mode);
@@ -158,12 +158,12 @@ class View {
  private:
   friend class Engine;
   bool begin(Slot slot, double priority, Backfilled backfilled);  // job.shares are chosen
-  void note(Act act, std::int64_t who, double a = 0, double b = 0, std::int32_t way = 0, std::uint8_t code = 0,
+  void note(Act act, std::int64_t who, double a = 0, double b = 0, std::int32_t shape = 0, std::uint8_t code = 0,
             const Shares &shares = {});
   void redo(const Entry &entry, const Shares &shares);
-  void change_way(Slot slot, std::int32_t way);
+  void change_shape(Slot slot, std::int32_t shape);
   void go_on(Slot slot, const Shares &shares, double cost);
-  void move_to(Slot slot, std::int32_t way, const Shares &shares, double cost);
+  void move_to(Slot slot, std::int32_t shape, const Shares &shares, double cost);
   bool start_beside_reservations(Slot slot, const Shares *nodes, double priority, Backfilled backfilled);
   void check_nodes(const Job &job, Slot slot, const Shares &shares, const char *what) const;
   std::string why_not(const Job &job, int node, const Window &window) const;

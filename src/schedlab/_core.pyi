@@ -145,7 +145,7 @@ class View:
     @property
     def suspended(self) -> Jobs: ...
     @property
-    def timeline(self) -> Timeline: ...
+    def plan(self) -> Plan: ...
     @property
     def free_cores(self) -> int: ...
     @property
@@ -245,7 +245,7 @@ class View:
         Something that the engine does not know of has changed: jobs that could not start may do so now.
         """
 
-class Timeline:
+class Plan:
     """What is free when, as far as estimates tell."""
 
     def earliest_start(self, what: Job | int, for_: float | None = None) -> float:

@@ -292,9 +292,9 @@ def spoiled(tmp_path: Path, change: Any) -> Path:
         (lambda data: data["joint"]["kinds"].update(count=["many"]), "count has 'many'"),
         (lambda data: data["joint"]["kinds"].update(pool=[0, 99]), "a pool of kinds is not there"),
         (lambda data: data["joint"]["limits"].update(low=[1, 2, 3]), "differ in length"),
-        (lambda data: data["joint"].update(alike=7), "alike is 7"),
+        (lambda data: data["joint"].update(correlation=7), "correlation is 7"),
         (lambda data: data["arrivals"].update(hour_groups=[0]), "168 numbers"),
-        (lambda data: data["arrivals"].update(memory=[0.9, 0.9]), "at most 1"),
+        (lambda data: data["arrivals"].update(autocorrelation=[0.9, 0.9]), "at most 1"),
     ],
 )
 def test_mistakes_in_a_model_file(tmp_path: Path, change: Any, words: str) -> None:

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from tests.batches import NAN, TWO_NODES, config, job_batch, time_batch
 from tests.unit.test_plot import assert_readable, figure_drawn, five_jobs
 
+import schedlab as sl
 from schedlab.engine.store import MemoryWriter
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
@@ -147,13 +148,33 @@ def test_many_points_are_thinned_evenly() -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("comparison", "baseline", "performance")])
 def test_a_run_in_which_nothing_started(kind: str) -> None:
-    figure_drawn(draw(kind, [nothing_started()]))
+    runs = [nothing_started()] * (2 if kind == "differences" else 1)
+    figure_drawn(draw(kind, runs))
 
 
 def test_one_value_only() -> None:
     """All waits are the same: a density needs a spread, an axis a length."""
     axes = plot_violin([five_jobs()], span=(0, 11))
     assert np.isfinite(axes.collections[0].get_paths()[0].vertices).all()
+
+
+def test_differences_of_starts() -> None:
+    """The second of two runs against the first, or whichever is recorded."""
+    jobs = sl.Workload.of(submit=[0.0, 1.0, 1.0], runtime=[10.0, 100.0, 10.0], count=[1, 1, 1], wait=[0.0, 30.0, 9.0])
+    runs = [sl.simulate(jobs, "1x1", policy) for policy in ("fcfs", "sjf", "recorded")]  # starts 0 10 110; 0 20 10
+    figure = draw("differences", runs)
+    assert isinstance(figure, Figure)
+    shares, over_time = figure.axes
+    assert [patch.get_label() for patch in shares.patches] == ["fcfs", "sjf"]  # against 0 31 10
+    for patch, differences in zip(shares.patches, ([0, -21, 100], [0, -11, 0]), strict=True):
+        values, edges, _ = patch.get_data()
+        assert values.sum() == pytest.approx(100)
+        places = [min(np.searchsorted(edges, d, side="right") - 1, len(values) - 1) for d in differences]
+        assert [values[place] for place in places] == pytest.approx([100 * places.count(at) / 3 for at in places])
+    means = [drawn.get_ydata() for drawn in over_time.get_lines() if drawn.get_label() in ("fcfs", "sjf")]
+    assert [float(np.nanmean(mean)) for mean in means] == pytest.approx([79 / 3, -11 / 3])
+    with pytest.raises(sl.InputError, match="two runs"):
+        draw("differences", runs[:1])
 
 
 def test_curves() -> None:

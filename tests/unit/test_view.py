@@ -1,4 +1,4 @@
-"""What Python sees of a simulation: queue, running jobs, cluster, timeline, history, reservations."""
+"""What Python sees of a simulation: queue, running jobs, cluster, plan, history, reservations."""
 
 from __future__ import annotations
 
@@ -126,17 +126,17 @@ def test_the_cluster() -> None:
     look(cluster, {"at_0": at_0}, submit=[0], runtime=[10], count=[6])
 
 
-def test_the_timeline() -> None:
+def test_the_plan() -> None:
     """6 of 8 cores until 30 (believed), then 4 of 8 for job 2, which has to wait."""
 
     def at_5(view: Any) -> None:
-        timeline, waits = view.timeline, view.queue[0]
-        assert timeline.earliest_start(waits) == 30 and timeline.earliest_start(2) == 5
-        assert timeline.earliest_start(8) == 30 and timeline.earliest_start(9) == np.inf
-        assert timeline.fits(2, at=5, for_=100) and not timeline.fits(3, at=5, for_=1)
+        plan, waits = view.plan, view.queue[0]
+        assert plan.earliest_start(waits) == 30 and plan.earliest_start(2) == 5
+        assert plan.earliest_start(8) == 30 and plan.earliest_start(9) == np.inf
+        assert plan.fits(2, at=5, for_=100) and not plan.fits(3, at=5, for_=1)
         assert view.reserve(waits) == 30
-        assert timeline.earliest_start(8) == 60 and timeline.earliest_start(4, for_=10) == 30
-        assert not timeline.fits(8, at=40) and timeline.fits(4, at=40) and timeline.fits(8, at=60)
+        assert plan.earliest_start(8) == 60 and plan.earliest_start(4, for_=10) == 30
+        assert not plan.fits(8, at=40) and plan.fits(4, at=40) and plan.fits(8, at=60)
 
     look(looks={"at_5": at_5}, **{name: values[:2] for name, values in THREE.items()})
 
@@ -185,11 +185,11 @@ def test_what_is_kept_after_the_run_is_an_error_not_a_crash() -> None:
     kept: list[Any] = []
 
     def at_7(view: Any) -> None:
-        kept.extend([view, view.queue, view.queue[0], view.cluster, view.timeline, view.cluster.free, iter(view.queue)])
+        kept.extend([view, view.queue, view.queue[0], view.cluster, view.plan, view.cluster.free, iter(view.queue)])
 
     look(looks={"at_7": at_7}, **THREE)
     gc.collect()
-    view, queue, job, cluster, timeline, free, iterator = kept
+    view, queue, job, cluster, plan, free, iterator = kept
     for action in (
         lambda: view.now,
         lambda: view.queue,
@@ -199,7 +199,7 @@ def test_what_is_kept_after_the_run_is_an_error_not_a_crash() -> None:
         lambda: view.start(job),
         lambda: cluster.free,
         lambda: cluster.states,
-        lambda: timeline.earliest_start(1),
+        lambda: plan.earliest_start(1),
         lambda: next(iterator),
     ):
         with pytest.raises(Exception, match="over"):

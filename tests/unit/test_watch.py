@@ -24,7 +24,7 @@ from schedlab.cli.frame import brief, closing, frame
 from schedlab.cli.node_map import node_map
 from schedlab.cli.status import Status, final_line, reading_line, status_line
 from schedlab.cli.watch import Monitor, Pace
-from schedlab.engine.snapshot import Facts, Past, Recorder, Running, Snapshot, Waiting
+from schedlab.engine.snapshot import Facts, Past, Recorder, Running, Snapshot, Used, Waiting
 
 DEMO = Path(__file__).parents[2] / "examples" / "demo.swf"
 HOUR, DAY = 3_600.0, 86_400.0
@@ -83,6 +83,22 @@ def test_a_snapshot_of_three_jobs() -> None:
     assert found.queue == (Waiting(2, 1, 60, 10), Waiting(3, 2, 60, 20))
     assert (found.queued, found.queued_cores) == (2, 3)
     assert (found.running, found.ending) == (1, (Running(1, 2, 0, 200),))
+
+
+def test_resources_besides_cores() -> None:
+    """Two nodes of 4 cores, 2 GPUs and some memory, of which no job asks for any."""
+    cluster = sl.Cluster.uniform(2, 4, gpus=2, memory=2**30)
+    gpu = sl.Request({"cores": 1, "gpus": 1})
+    jobs = sl.Workload.of(submit=[0, 10], runtime=[100, 50], count=[3, 2], requests=[gpu])
+    found = seen("easy", 10.0, cluster, jobs)
+    assert found.others == (Used("gpus", 3, 4),)
+    assert "37.5% of cores, 75.0% of gpus busy" in status_line(found)
+    assert any(line.startswith("gpus ") and line.endswith(" 75% of 4") for line in lines(frame(found, 90, 30), 90))
+    plain = seen(
+        "easy", 10.0, sl.Cluster.uniform(2, 4), sl.Workload.of(submit=[0, 10], runtime=[100, 50], count=[3, 2])
+    )
+    assert plain.others == ()
+    assert "62.5% busy" in status_line(plain)
 
 
 def test_a_closed_node_is_in_the_snapshot_with_what_still_runs_there() -> None:

@@ -72,7 +72,10 @@ def compare(
     paired: Annotated[
         bool,
         typer.Option(
-            "--paired", metavar="", help="Also compare job by job with the first run: who waits less, who longer."
+            "--paired",
+            metavar="",
+            help="Also compare job by job with the first run, or with the one under [b]recorded[/b]: who waits less, "
+            "who longer, how far starts are apart, errors of turnaround and makespan.",
         ),
     ] = False,
     phase: Annotated[
@@ -113,7 +116,7 @@ def compare(
     if trim is not None:
         chosen = Trim.parse(trim, trim_by.value)
     metrics = [load("metric", text) for text in metric]
-    found = open_runs(runs)
+    found = _baseline_first(open_runs(runs)) if paired else open_runs(runs)
     comparison = compare_runs(found, tau=tau, trim=chosen, metrics=metrics)
     classes = None if by is None else _classes(found, by, tau, chosen)
     pairs = _pairs(found, chosen) if paired else None
@@ -213,6 +216,13 @@ def _resources(runs: Sequence[Run], by: Any, trim: Selection | None) -> list[Any
     return [resources_by_part(run, by, trim=trim) for run in runs]
 
 
+def _baseline_first(runs: list[Run]) -> list[Run]:
+    from schedlab.analysis.job_by_job import baseline_of
+
+    first = baseline_of(runs)
+    return [runs[first], *runs[:first], *runs[first + 1 :]]
+
+
 def _pairs(runs: Sequence[Run], trim: Selection | None) -> list[JobByJob]:
     """Every run but the first against the first."""
     from schedlab.analysis.job_by_job import job_by_job
@@ -222,11 +232,14 @@ def _pairs(runs: Sequence[Run], trim: Selection | None) -> list[JobByJob]:
 
 def _print_pairs(comparison: Comparison, pairs: Sequence[JobByJob]) -> None:
     from schedlab.cli.output import console, say
-    from schedlab.cli.table import pairs_table
+    from schedlab.cli.table import errors_table, pairs_table
 
     labels = [row.label for row in comparison.rows]
     say(f"\nwaits job by job, against {labels[0]}", "bold")
     console().print(pairs_table(labels[1:], pairs))
+    say(f"\nstarts, turnarounds and makespan, against {labels[0]}", "bold")
+    console().print(errors_table(labels[1:], pairs))
+    say("MAPE: mean absolute percentage error over the jobs that both started", "dim")
 
 
 def _document(

@@ -13,6 +13,7 @@ from schedlab.cli.node_map import closed, node_map
 from schedlab.cli.progress import date
 from schedlab.cli.status import speeds
 from schedlab.engine.snapshot import Snapshot
+from schedlab.model.resources import amount
 
 WIDE = 110  # columns from which on the jobs stand beside the map
 JOBS = 44  # columns that they have there
@@ -94,9 +95,22 @@ def _machine(snapshot: Snapshot, width: int, usual: int, most: int) -> Lines:
     cluster = snapshot.facts.cluster
     size = f"{cluster.cores:,} cores" if cluster.pool else f"{cluster.nodes:,} nodes, {cluster.cores:,} cores"
     title = _rule(" · ".join(filter(None, [size, f"{snapshot.utilisation:.1%} busy", closed(snapshot)])), width)
+    others = _others(snapshot, width)
     if cluster.pool:
-        return [title, bar(snapshot.utilisation, width, "green")]
-    return [title, *node_map(snapshot, width, usual - 1, most - 1)]
+        return [title, bar(snapshot.utilisation, width, "green"), *others]
+    room = max(most - 1 - len(others), 2)
+    return [title, *node_map(snapshot, width, min(usual - 1, room), room), *others]
+
+
+def _others(snapshot: Snapshot, width: int) -> Lines:
+    """A bar for each resource besides cores that jobs use."""
+    names = max((len(used.name) for used in snapshot.others), default=0) + 1
+    lines = []
+    for used in snapshot.others:
+        amounts = f" {used.share:4.0%} of {amount(used.name, used.total)}"
+        filled = bar(used.share, max(width - names - len(amounts), 0), "green")
+        lines.append(Text.assemble((f"{used.name:<{names}}", "dim"), filled, amounts))
+    return lines
 
 
 def _charts(snapshot: Snapshot, width: int, rows: int) -> Lines:

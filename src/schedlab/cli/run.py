@@ -302,6 +302,9 @@ def _print(read: Scenario, of_header: bool, results: Sequence[Result]) -> None:
         say(f"  {note}", "dim")
     for note in cluster.notes:
         say(f"  noted of the cluster: {note}", "dim")
+    for result in results:
+        if (own := result.config["cluster"]["name"]) != cluster.name:
+            say(f"  {result.policy} ran on {own}", "dim")
     rows = tuple(Row(result.policy, result.summary) for result in results)
     comparison = Comparison(rows, metrics=observed(rows))
     say("")

@@ -25,10 +25,18 @@ def status_line(snapshot: Snapshot) -> str:
         *([] if snapshot.running is None else [f"{snapshot.running:,} running"]),
         f"{snapshot.queued:,} waiting",
         *([f"{snapshot.suspended:,} suspended"] if snapshot.suspended else []),
-        f"{snapshot.utilisation:.1%} busy",
+        busy(snapshot),
         *speeds(snapshot),
     ]
     return f"{facts.policy}: {', '.join(parts)}"
+
+
+def busy(snapshot: Snapshot) -> str:
+    """`81.2% busy`; where jobs use more than cores, `81.2% of cores, 40.0% of gpus busy`."""
+    if not snapshot.others:
+        return f"{snapshot.utilisation:.1%} busy"
+    shares = [("cores", snapshot.utilisation), *((used.name, used.share) for used in snapshot.others)]
+    return f"{', '.join(f'{share:.1%} of {name}' for name, share in shares)} busy"
 
 
 def deciding_line(facts: Facts, now: float, done: int, words: Sequence[str]) -> str:

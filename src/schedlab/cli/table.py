@@ -188,6 +188,26 @@ def pairs_table(labels: Sequence[str], pairs: Sequence[JobByJob]) -> Table:
     return table
 
 
+def errors_table(labels: Sequence[str], pairs: Sequence[JobByJob]) -> Table:
+    """How far a schedule is from another one."""
+    table = _table("policy")
+    unit, size = scale([pair.start_deviation for pair in pairs], "time")
+    for heading in ("starts: mean difference", "standard deviation"):
+        table.add_column(_heading(heading, unit), justify="right")
+    for heading in ("MAPE of turnaround", "error of makespan"):
+        table.add_column(_heading(heading, "%"), justify="right")
+    for label, pair in zip(labels, pairs, strict=True):
+        errors = [_error(error) for error in (pair.turnaround_error, pair.makespan_error)]
+        table.add_row(Text(label), f"{pair.start_mean / size:+,.2f} ", f"{pair.start_deviation / size:,.2f} ", *errors)
+    return table
+
+
+def _error(share: float | None) -> str:
+    if share is None:
+        return "- "
+    return f"{100 * share:,.0f} " if share >= 1 else f"{100 * share:.2g} "
+
+
 def marked(texts: Sequence[str], winners: frozenset[int]) -> list[Text]:
     """A star behind the best, and behind what looks the same; the others keep its place free below their digits."""
     best_texts = {texts[row] for row in winners}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -82,6 +83,7 @@ class Monitor:
                 within=look.within,
             )
             look.view = simulation.core.view
+            look.recorder.facts = replace(facts, cluster=simulation.cluster)  # a decider may have another one
             if self._pace is not None:
                 simulation.core.set_ticks(1, 0.0)
             elif simulation.in_python:  # a decider in Python, or elsewhere, may take its time

@@ -129,6 +129,11 @@ class Simulation:
             self.core.replay(self._saved.journal, self._saved.passes, self._saved.snapshot)
 
     @property
+    def cluster(self) -> Cluster:
+        """The machine, as the decider has it."""
+        return self._cluster
+
+    @property
     def in_python(self) -> bool:
         """Whether somebody else than the core decides."""
         return self._choice.decider is not None

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.model.cluster import Cluster
+from schedlab.model.resources import resources_of
 
 if TYPE_CHECKING:
     from schedlab._core import Job, Jobs, View
@@ -52,6 +53,19 @@ class Running:
     cores: int
     start: float
     end: float  # as the scheduler believes
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """How much of a resource is in use on the nodes that are up, and how much there is."""
+
+    name: str
+    busy: float
+    total: float
+
+    @property
+    def share(self) -> float:
+        return self.busy / self.total if self.total else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +113,7 @@ class Snapshot:
     time_speed: float | None = None  # simulated seconds a second
     job_speed: float | None = None
     past: Past = field(default_factory=Past)
+    others: tuple[Used, ...] = ()  # resources besides cores that jobs have used so far
 
     @property
     def utilisation(self) -> float:
@@ -114,6 +129,7 @@ class Recorder:
         self._clock = clock
         self._samples: list[tuple[float, int, int]] = []
         self._recent: deque[tuple[float, float, int]] = deque()
+        self._in_use: set[str] = set()  # resources that jobs have used; what Slurm alone knows of is never among them
 
     def take(self, view: View) -> Snapshot:
         """The state of things; `complete` adds what was before."""
@@ -137,7 +153,24 @@ class Recorder:
             running=len(running) if known else None,
             ending=tuple(Running(job.id, job.cores, job.start, job.estimated_end) for job in _first(running)),
             suspended=len(view.suspended),
+            others=self._others(view),
         )
+
+    def _others(self, view: View) -> tuple[Used, ...]:
+        cluster, up = self.facts.cluster, view.cluster.up
+        if len(cluster.resource_names) == 1:
+            return ()
+        found = []
+        for resource in resources_of(cluster):
+            if resource.name == "cores":
+                continue
+            numbers = [(cluster.resource_names.index(part), size) for part, size in resource.parts.items()]
+            total = np.array([size * view.cluster.total_of(number)[up] for number, size in numbers])
+            free = np.array([size * view.cluster.free_of(number)[up] for number, size in numbers])
+            there = total.max(axis=0)  # a node may say the same in two units
+            found.append(Used(resource.name, float((total - free).sum()), float(there.sum())))
+        self._in_use |= {used.name for used in found if used.busy > 0}
+        return tuple(used for used in found if used.name in self._in_use)
 
     def complete(self, snapshot: Snapshot, now: float | None = None) -> Snapshot:
         """With the past and the speed; as of `now`, up to which nothing else has happened."""

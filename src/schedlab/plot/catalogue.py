@@ -15,6 +15,7 @@ from schedlab.plot.baseline import plot_baseline
 from schedlab.plot.classes import plot_classes
 from schedlab.plot.comparison import plot_comparison
 from schedlab.plot.curves import plot_curves
+from schedlab.plot.differences import plot_differences
 from schedlab.plot.distributions import plot_box, plot_ecdf, plot_violin
 from schedlab.plot.gantt import plot_gantt
 from schedlab.plot.gantt_colours import colouring
@@ -145,6 +146,7 @@ _KINDS = (
     Kind("classes", "a metric by size and run time of the jobs", plot_classes, (*_OF_JOBS, "statistic")),
     Kind("users", "a box for each user and policy, over its runs, of a metric's mean", plot_users, _OF_JOBS, True),
     Kind("comparison", "waits, queue and machine of several runs in one picture", plot_comparison, ("labels",)),
+    Kind("differences", "how far starts are from the recorded (or the first) ones", plot_differences, _OVER_TIME),
     Kind("performance", "how long decisions took, over time and by the queue, and memory", _performance, _OVER_TIME),
     Kind("baseline", "machine and waits over the phases of an experiment", _baseline),
 )

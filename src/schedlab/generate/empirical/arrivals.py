@@ -11,9 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.analysis.week import HOUR, WEEK, hour_of_week
+from schedlab.generate.empirical.copula import (
+    KEEP,
+    autocorrelated_normals,
+    centred_ranks,
+    fit_autocorrelation,
+    uniform_ranks,
+)
 from schedlab.generate.empirical.histogram import REMEDY, Histograms, Numbers, column
 from schedlab.generate.empirical.hour_groups import calibrated, gaps_by_hour, passing, similar_hours
-from schedlab.generate.empirical.memory import KEEP, even_places, memory_of, remembering, standings
 from schedlab.model.errors import InputError
 
 RESOLUTION = 1.0
@@ -26,7 +32,7 @@ class Arrivals:
 
     group: NDArray[np.int64]  # of each hour of the week, from Monday midnight
     gaps: Histograms
-    memory: tuple[float, ...]  # of short and long gaps, see `remembering`
+    autocorrelation: tuple[float, ...]  # of the gaps: the weights of `autocorrelated_normals`
 
     @classmethod
     def fit(cls, submit: Numbers, repeats: NDArray[np.bool_], origin: datetime | None, *, cycle: bool) -> Self:
@@ -53,18 +59,18 @@ class Arrivals:
             resolution=RESOLUTION,
             step=RESOLUTION,
         )
-        memory = memory_of(standings(gaps, classes)) if cycle else (0.0,) * len(KEEP)
+        weights = fit_autocorrelation(centred_ranks(gaps, classes)) if cycle else (0.0,) * len(KEEP)
         if groups > 1:
             number = np.bincount(group[hours], minlength=groups)
             repeating = np.bincount(group[hours], repeats[1:], minlength=groups) / np.maximum(number, 1)
             group = calibrated(np.bincount(group), number / len(gaps), passing(fitted, repeating), rank)
-        return cls(group, fitted, memory)
+        return cls(group, fitted, weights)
 
     def places(self, random: np.random.Generator, repeats: NDArray[np.bool_]) -> Numbers:
         """Where in the histograms the gaps before jobs lie."""
-        if not any(self.memory):
+        if not any(self.autocorrelation):
             return random.random(len(repeats))
-        return even_places(random, remembering(random, len(repeats), self.memory), repeats)
+        return uniform_ranks(random, autocorrelated_normals(random, len(repeats), self.autocorrelation), repeats)
 
     @property
     def groups(self) -> int:
@@ -104,17 +110,23 @@ class Arrivals:
         return ends[np.searchsorted(ends, np.arange(WEEK), side="right")] - np.arange(WEEK)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"hour_groups": self.group.tolist(), "gaps": self.gaps.to_dict(), "memory": list(self.memory)}
+        return {
+            "hour_groups": self.group.tolist(),
+            "gaps": self.gaps.to_dict(),
+            "autocorrelation": list(self.autocorrelation),
+        }
 
     @classmethod
     def from_dict(cls, data: Any, where: str) -> Self:
-        group, memory = column(data, "hour_groups", where).astype(np.int64), column(data, "memory", where)
+        group, weights = column(data, "hour_groups", where).astype(np.int64), column(data, "autocorrelation", where)
         if len(group) != WEEK or group.min() < 0:
             raise InputError(f"hour_groups needs {WEEK} numbers from 0 up", where=where, hint=REMEDY)
-        if len(memory) != len(KEEP) or memory.min() < 0 or memory.sum() > 1:
+        if len(weights) != len(KEEP) or weights.min() < 0 or weights.sum() > 1:
             hint = "they are shares of the whole"
-            raise InputError(f"memory needs {len(KEEP)} numbers from 0 up, together at most 1", where=where, hint=hint)
+            raise InputError(
+                f"autocorrelation needs {len(KEEP)} numbers from 0 up, together at most 1", where=where, hint=hint
+            )
         gaps = Histograms.from_dict(data.get("gaps"), f"{where}, gaps", 2 * (int(group.max()) + 1))
         if gaps.low.min() < 0 or np.any(gaps.sizes() == 0):
             raise InputError("gaps has a negative time or an empty class", where=where, hint=REMEDY)
-        return cls(group, gaps, tuple(memory.tolist()))
+        return cls(group, gaps, tuple(weights.tolist()))

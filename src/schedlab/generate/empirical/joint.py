@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.generate.base import BATCH
+from schedlab.generate.empirical.copula import centred_ranks, uniform_ranks
 from schedlab.generate.empirical.histogram import REMEDY, Histograms, Numbers, column
-from schedlab.generate.empirical.kinds import begins_session, largest_of, likeness, pools_of, row_numbers
-from schedlab.generate.empirical.memory import even_places, standings
+from schedlab.generate.empirical.kinds import begins_session, correlation_in_sessions, largest_of, pools_of, row_numbers
 from schedlab.model.errors import InputError
 
 # What jobs of one kind have in common, beside the limit.
@@ -37,7 +37,7 @@ class Joint:
     ratio: NDArray[np.bool_]  # of each pool: whether accuracies are drawn
     runtimes: Histograms  # two for each pool
     lengths: Histograms  # of sessions, in jobs, for each pool
-    alike: float  # share of the variation of run times in a pool that is between sessions
+    correlation: float  # of the ranks of run times within a session (in a pool)
     follows: bool  # whether limits are nothing but the run times: the log has none
 
     @classmethod
@@ -64,7 +64,7 @@ class Joint:
             ratio=ratio,
             runtimes=Histograms.fit(value, 2 * pool + over, number=2 * len(ratio)),
             lengths=Histograms.fit(length, pool[begins], number=len(ratio), step=1.0),
-            alike=likeness(standings(runtime / limit, pool), begins),
+            correlation=correlation_in_sessions(centred_ranks(runtime / limit, pool), begins),
             follows=follows,
         )
         return fitted, ~begins
@@ -77,7 +77,7 @@ class Joint:
             left = np.clip(1 - (self._upto[kind] - places) / self._shares[kind], 0.0, 1.0)
             length = self.lengths.draw(left, self.kinds["pool"][kind], mid=mid).astype(np.int64)
             limit = self._limits(kind, random, mid=mid)
-            custom = random.standard_normal(SESSIONS)
+            of_session = random.standard_normal(SESSIONS)
             end = np.cumsum(length)
             for start in range(0, int(end[-1]), BATCH):
                 session = np.searchsorted(end, np.arange(start, min(start + BATCH, int(end[-1]))), side="right")
@@ -85,7 +85,7 @@ class Joint:
                 found["limit"] = limit[session]
                 before = np.searchsorted(end, start - 1, side="right") if start else -1
                 found["repeats"] = np.diff(session, prepend=before) == 0
-                found["runtime"] = self._runtimes(kind[session], custom[session], found["limit"], random, mid=mid)
+                found["runtime"] = self._runtimes(kind[session], of_session[session], found["limit"], random, mid=mid)
                 if self.follows:
                     found["limit"] = np.maximum(found["runtime"], 1.0)
                 yield found
@@ -97,11 +97,13 @@ class Joint:
         return low + np.rint(inside / self.limits.step) * self.limits.step
 
     def _runtimes(
-        self, kind: NDArray[np.int64], custom: Numbers, limit: Numbers, random: np.random.Generator, *, mid: bool
+        self, kind: NDArray[np.int64], of_session: Numbers, limit: Numbers, random: np.random.Generator, *, mid: bool
     ) -> Numbers:
         pool = self.kinds["pool"][kind]
-        order = np.sqrt(self.alike) * custom + np.sqrt(1 - self.alike) * random.standard_normal(len(kind))
-        places, share = even_places(random, order, pool), self._in_time[pool]
+        order = np.sqrt(self.correlation) * of_session + np.sqrt(1 - self.correlation) * random.standard_normal(
+            len(kind)
+        )
+        places, share = uniform_ranks(random, order, pool), self._in_time[pool]
         over = places >= share
         places = np.where(over, places - share, places) / np.where(over, 1 - share, share)
         drawn = self.runtimes.draw(places, 2 * pool + over, mid=mid)
@@ -114,7 +116,7 @@ class Joint:
             "ratio": self.ratio.astype(np.int64).tolist(),
             "runtimes": self.runtimes.to_dict(),
             "lengths": self.lengths.to_dict(),
-            "alike": self.alike,
+            "correlation": self.correlation,
             "follows": self.follows,
         }
 
@@ -122,14 +124,17 @@ class Joint:
     def from_dict(cls, data: dict[str, Any], where: str) -> Self:
         names = (*COMMON, "limit", "jobs", "pool")
         kinds = {name: column(data.get("kinds"), name, f"{where}, kinds").astype(np.int64) for name in names}
-        ratio, alike = column(data, "ratio", where) > 0, data.get("alike", -1)
+        ratio, correlation = column(data, "ratio", where) > 0, data.get("correlation", -1)
         limits = Histograms.from_dict(data.get("limits"), f"{where}, limits", 1)
         wrong = (
             (len({len(values) for values in kinds.values()}) > 1, "the columns of kinds differ in length"),
             (bool(np.any((kinds["limit"] < 0) | (kinds["limit"] >= len(limits.low)))), "a limit of kinds is no bin"),
             (bool(np.any((kinds["pool"] < 0) | (kinds["pool"] >= len(ratio)))), "a pool of kinds is not there"),
             (bool(np.any((kinds["jobs"] < 1) | (kinds["count"] < 1))), "jobs or count of kinds is below 1"),
-            (type(alike) not in (int, float) or not 0 <= alike <= 1, f"alike is {alike!r}, expected 0 to 1"),
+            (
+                type(correlation) not in (int, float) or not 0 <= correlation <= 1,
+                f"correlation is {correlation!r}, expected 0 to 1",
+            ),
         )
         for found, message in wrong:
             if found:
@@ -140,7 +145,7 @@ class Joint:
             raise InputError("a pool has no histogram", where=where, hint=REMEDY)
         if np.any(lengths.low < 1) or np.any(runtimes.low < 0) or np.any(limits.low <= 0):
             raise InputError("a duration or length is too small", where=where, hint=REMEDY)
-        return cls(kinds, limits, ratio, runtimes, lengths, float(alike), bool(data.get("follows")))
+        return cls(kinds, limits, ratio, runtimes, lengths, float(correlation), bool(data.get("follows")))
 
     @property
     def largest_request(self) -> int:

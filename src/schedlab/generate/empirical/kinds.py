@@ -29,23 +29,23 @@ def begins_session(kind: NDArray[np.int64]) -> NDArray[np.bool_]:
     return begins
 
 
-def likeness(standing: Numbers, begins: NDArray[np.bool_]) -> float:
-    """The correlation of neighbours in a session."""
+def correlation_in_sessions(ranks: Numbers, begins: NDArray[np.bool_]) -> float:
+    """The rank correlation of neighbouring jobs of a session."""
     inside = np.flatnonzero(~begins)
-    variance = float(standing[inside] @ standing[inside])
-    return min(max(float(standing[inside] @ standing[inside - 1]) / variance, 0.0), 1.0) if variance else 0.0
+    variance = float(ranks[inside] @ ranks[inside])
+    return min(max(float(ranks[inside] @ ranks[inside - 1]) / variance, 0.0), 1.0) if variance else 0.0
 
 
 def pools_of(kinds: dict[str, NDArray[np.int64]], limit: Numbers) -> NDArray[np.int64]:
     """A kind with enough jobs has its own; then one limit and power of two of the size; then powers of two of both."""
     number, fewest = kinds["jobs"], kinds["jobs"].sum() * POOL
     size = np.log2(kinds["count"]).astype(np.int64)
-    alike = row_numbers(kinds["limit"], size)
+    similar = row_numbers(kinds["limit"], size)
     own = number >= fewest
-    shared = np.bincount(alike, np.where(own, 0, number))[alike] >= fewest
+    shared = np.bincount(similar, np.where(own, 0, number))[similar] >= fewest
     level = np.where(own, 0, np.where(shared, 1, 2))
     rest = row_numbers(np.log2(limit).astype(np.int64), size)
-    return row_numbers(level, np.choose(level, [np.arange(len(own)), alike, rest]))
+    return row_numbers(level, np.choose(level, [np.arange(len(own)), similar, rest]))
 
 
 def largest_of(pool: NDArray[np.int64], values: Numbers) -> Numbers:

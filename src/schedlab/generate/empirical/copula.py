@@ -1,4 +1,7 @@
-"""Random places in a histogram that remember the ones before them, and yet fill it evenly."""
+"""A Gaussian copula: ranks that are autocorrelated from job to job, while every histogram is still filled evenly.
+
+Correlated normal numbers give an order; their ranks, spread evenly from 0 to 1, are the quantiles that are drawn.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,15 @@ from numpy.typing import NDArray
 
 from schedlab.generate.empirical.histogram import Numbers
 
-# How likely a value is kept from one job to the next, in a short and in a long memory.
+# The autocorrelation is a sum of two components, KEEP ** lag: one dies out within a few jobs, one within a hundred.
 KEEP = (0.5, 0.97)
 LAGS = np.array([1, 2, 3, 5, 8, 13, 21, 34, 55])
 BELOW_ONE = float(np.nextafter(1.0, 0.0))
-MOST = 0.98  # of the variation may be memory
+MOST = 0.98  # of the variance may be autocorrelated
 
 
-def remembering(random: np.random.Generator, jobs: int, weights: Sequence[float]) -> Numbers:
-    """Normal numbers, one for each job; `weights` are the shares of their variation that the memories have."""
+def autocorrelated_normals(random: np.random.Generator, jobs: int, weights: Sequence[float]) -> Numbers:
+    """One for each job; `weights` are the shares of their variance that each component has."""
     found: Numbers = np.sqrt(1.0 - sum(weights)) * random.standard_normal(jobs)
     for keep, weight in zip(KEEP, weights, strict=True):
         if weight:
@@ -27,8 +30,8 @@ def remembering(random: np.random.Generator, jobs: int, weights: Sequence[float]
     return found
 
 
-def even_places(random: np.random.Generator, values: Numbers, classes: NDArray[Any]) -> Numbers:
-    """Places from 0 to 1 in the order of the values, spread evenly over each class."""
+def uniform_ranks(random: np.random.Generator, values: Numbers, classes: NDArray[Any]) -> Numbers:
+    """Quantiles from 0 to 1 in the order of the values, spread evenly over each class."""
     jobs = len(values)
     order = np.lexsort((values, classes))
     begin = np.flatnonzero(np.diff(classes[order].astype(np.int64), prepend=-1))
@@ -38,8 +41,8 @@ def even_places(random: np.random.Generator, values: Numbers, classes: NDArray[A
     return np.minimum(places, BELOW_ONE)
 
 
-def standings(values: Numbers, classes: NDArray[np.int64]) -> Numbers:
-    """Where each value stands in its class, from -1/2 to 1/2; equal values share a place."""
+def centred_ranks(values: Numbers, classes: NDArray[np.int64]) -> Numbers:
+    """The rank of each value in its class, from -1/2 to 1/2; equal values share a rank."""
     order = np.lexsort((values, classes))
     value, of = values[order], classes[order]
     first = np.diff(of, prepend=-1) != 0
@@ -53,14 +56,14 @@ def standings(values: Numbers, classes: NDArray[np.int64]) -> Numbers:
     return found
 
 
-def memory_of(standing: Numbers) -> tuple[float, ...]:
-    """The weights with which `remembering` comes closest to the autocorrelation of these standings."""
-    variance = float(standing @ standing)
-    lags = LAGS[len(standing) > 10 * LAGS]
+def fit_autocorrelation(ranks: Numbers) -> tuple[float, ...]:
+    """The weights with which `autocorrelated_normals` come closest to the autocorrelation of these ranks."""
+    variance = float(ranks @ ranks)
+    lags = LAGS[len(ranks) > 10 * LAGS]
     weights = np.zeros(len(KEEP))
     if not variance or not len(lags):
         return tuple(weights.tolist())
-    found = np.array([float(standing[lag:] @ standing[:-lag]) / variance for lag in lags])
+    found = np.array([float(ranks[lag:] @ ranks[:-lag]) / variance for lag in lags])
     shapes = np.array(KEEP)[None, :] ** lags[:, None]
     used = np.ones(len(KEEP), np.bool_)
     while used.any():
