@@ -45,6 +45,11 @@ class Resource:
     def amounts(self) -> NDArray[np.int64]:
         return np.arange(self.low, self.high + 1, self.step)
 
+    @property
+    def number(self) -> int:
+        """How many amounts there are; they may be too many to be listed."""
+        return len(range(self.low, self.high + 1, self.step))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
@@ -128,7 +133,9 @@ def check_resources(mistakes: Checks, resources: Mapping[str, Any]) -> None:
     cores = resources.get("cores")
     if cores is None or cores.gflops <= 0 or cores.share < 1:
         mistakes.add("resources.cores: expected cores with gflops above 0 and a share of 1")
-    elif (number := Chunks(resources).number) > MOST_REQUESTS:
+    elif (number := math.prod(resource.number for resource in resources.values())) > MOST_REQUESTS or (
+        number := Chunks(resources).number
+    ) > MOST_REQUESTS:
         hint = "give resources such as memory a larger step"
         mistakes.add(f"resources: {number} different chunks, expected at most {MOST_REQUESTS}", hint)
 
