@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 IDENTITY = ("run", "group", "policy", "repetition", "seed")
 PARAMETER = "parameters."  # begins the name of a column of what the study varies
+_TIMED = "performance."  # begins the name of one that differs from one execution of a run to the next
 _SETTINGS = ("tau", "trim")  # how the summary was made, not what it found
-_COUNTED = ("states.", "reasons.")  # a summary leaves out those that are 0
+_COUNTED = ("states.", "reasons.", "requeues.")  # a summary leaves out those that are 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,10 @@ def study_table(rows: Iterable[StudyRun]) -> pl.DataFrame:
     for name in parameters:
         values = [run.parameters.get(name) for run in runs]
         identity[PARAMETER + name] = pl.Series(PARAMETER + name, _column(values))
-    found = [dict(_numbers(run.summary)) for run in runs]
-    metrics = dict.fromkeys(key for numbers in found for key in numbers)
+    found = [dict(numbers(run.summary)) for run in runs]
+    metrics = dict.fromkeys(key for own in found for key in own)
     columns = [
-        pl.Series(key, [numbers.get(key, 0.0 if key.startswith(_COUNTED) else None) for numbers in found], pl.Float64)
+        pl.Series(key, [own.get(key, 0.0 if key.startswith(_COUNTED) else None) for own in found], pl.Float64)
         for key in metrics
     ]
     return pl.DataFrame([*identity.values(), *columns])
@@ -66,6 +67,16 @@ def study_table(rows: Iterable[StudyRun]) -> pl.DataFrame:
 
 def metric_columns(table: pl.DataFrame) -> list[str]:
     return [name for name in table.columns if name not in IDENTITY and not name.startswith(PARAMETER)]
+
+
+def is_timed(metric: str) -> bool:
+    """Whether it is about the execution of a run, not about its schedule."""
+    return metric.startswith(_TIMED)
+
+
+def schedule_columns(table: pl.DataFrame) -> list[str]:
+    """Metrics in which the same run agrees with itself, whenever it is executed."""
+    return [name for name in metric_columns(table) if not is_timed(name)]
 
 
 def chosen_metrics(table: pl.DataFrame, metrics: Sequence[str] | None) -> list[str]:
@@ -82,15 +93,17 @@ def merge_repetitions(
 ) -> pl.DataFrame:
     """One row per group and metric: mean over the repetitions, its interval, and the spread of the repetitions.
 
-    Repetitions that agree in every metric are the same run twice and count once. `low` and `high` are null for one.
+    Repetitions that agree in every metric are the same run twice and count once, except for what they cost. `low` and
+    `high` are null for one.
     """
     import polars as pl
 
-    everything, chosen = metric_columns(table), chosen_metrics(table, metrics)
+    of_schedule, chosen = schedule_columns(table), chosen_metrics(table, metrics)
     rows: list[tuple[Any, ...]] = []
     for (group,), runs in table.group_by("group", maintain_order=True):
-        different = runs.unique(everything, keep="first", maintain_order=True)
-        rows.extend((group, metric, *_merged(different[metric], level)) for metric in chosen)
+        different = runs.unique(of_schedule, keep="first", maintain_order=True)
+        of = {metric: runs if is_timed(metric) else different for metric in chosen}
+        rows.extend((group, metric, *_merged(of[metric][metric], level)) for metric in chosen)
     names = ("n", "mean", "low", "high", "deviation", "min", "max")
     schema = {"group": pl.String, "metric": pl.String, **dict.fromkeys(names, pl.Float64)}
     return pl.DataFrame(rows, schema | {"n": pl.Int64}, orient="row")
@@ -105,24 +118,25 @@ def pooled_distribution(
 
 
 def _merged(values: pl.Series, level: float) -> tuple[Any, ...]:
-    numbers = values.drop_nulls().to_numpy()
-    n = len(numbers)
+    known_ones = values.drop_nulls().to_numpy()
+    n = len(known_ones)
     if not n:
         return 0, *[None] * 6
-    interval = student_interval(numbers, level)
+    interval = student_interval(known_ones, level)
     limits = (interval.low, interval.high) if interval else (None, None)
-    deviation = float(numbers.std(ddof=1)) if n > 1 else None
-    extremes = float(numbers.min()), float(numbers.max())
-    return n, float(numbers.mean()), *limits, deviation, *extremes
+    deviation = float(known_ones.std(ddof=1)) if n > 1 else None
+    extremes = float(known_ones.min()), float(known_ones.max())
+    return n, float(known_ones.mean()), *limits, deviation, *extremes
 
 
-def _numbers(summary: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, float | None]]:
+def numbers(summary: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, float | None]]:
+    """Every number of a summary under its name: `wait.mean` …"""
     for key, value in summary.items():
         name = f"{prefix}{key}"
         if name in _SETTINGS or isinstance(value, bool):
             continue
         if isinstance(value, Mapping):
-            yield from _numbers(value, f"{name}.")
+            yield from numbers(value, f"{name}.")
         elif value is None or isinstance(value, int | float):
             yield name, value
 

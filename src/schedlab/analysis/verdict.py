@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from schedlab.analysis.change import Change
 from schedlab.analysis.compare import Better, Unit, metric_called
+from schedlab.analysis.metrics import about_jobs
 
 if TYPE_CHECKING:
     import polars as pl
-
-SIGNIFICANT = 0.05  # a corrected p-value below it is a difference
 
 _NAMES = {"backfilled_share": "share of backfilled jobs"}
 
@@ -31,15 +29,20 @@ def verdict(row: Mapping[str, Any], *, jobs: str = "") -> str:
     group, baseline = row["group"], row["baseline"]
     if row["difference"] is None:
         return f"nothing is known about {what} under {group} or {baseline}"
-    change = Change.of(row, metric_unit(row["metric"]))
+    change, over = Change.of(row, metric_unit(row["metric"])), _over(row)
+    if not comparable(row) and about_jobs(row["metric"]):
+        means = f"{change.shown()}, {over}" if change.shown() else over
+        return f"{what} under {group} and under {baseline} cannot be compared ({means})"
     if row["n"] < 2 or row["n_baseline"] < 2:
-        return f"{_single(row)}, {group} {change.claim(what)}{_told(change.shown(claimed=True))}"
+        return f"{_single(row)}, {group} {change.claim(what)}{_told(change.shown(claimed=True), over)}"
     if change.nothing:
-        return f"{group} does not change {what} ({_repetitions(row)})"
+        return f"{group} does not change {what} ({', '.join(filter(None, (over, _repetitions(row))))})"
     if change.hardly:
-        return f"{group} hardly changes {what}{_told(change.shown(), _interval(row, change), _repetitions(row))}"
-    facts = (_interval(row, change), *_disagreement(row, change), _repetitions(row))
-    if _is_difference(row, change):
+        return f"{group} hardly changes {what}{_told(change.shown(), _interval(row, change), over, _repetitions(row))}"
+    if change.constant:
+        return f"in each of {_repetitions(row)}, {group} {change.claim(what)}{_told(change.shown(claimed=True), over)}"
+    facts = (_interval(row, change), over, _repetitions(row))
+    if change.excluded:
         return f"{group} {change.claim(what)}{_told(change.shown(claimed=True), *facts)}"
     return f"no difference in {what} can be told between {group} and {baseline}{_told(change.shown(), *facts)}"
 
@@ -47,12 +50,26 @@ def verdict(row: Mapping[str, Any], *, jobs: str = "") -> str:
 def judgement(row: Mapping[str, Any]) -> Literal["better", "worse", ""]:
     """Whether the group is surely better than the baseline, or worse; neither where the verdict claims nothing."""
     better = metric_better(row["metric"])
-    if better is None or row["difference"] is None or min(row["n"], row["n_baseline"]) < 2:
+    if better is None or row["difference"] is None or min(row["n"], row["n_baseline"]) < 2 or not comparable(row):
         return ""
     change = Change.of(row, metric_unit(row["metric"]))
-    if change.hardly or not _is_difference(row, change):
+    if change.hardly or change.constant or not change.excluded:
         return ""
     return "better" if change.up == (better == "higher") else "worse"
+
+
+def comparable(row: Mapping[str, Any]) -> bool:
+    """Whether both sides are measured on the same jobs: all of them, or those that both ran."""
+    return bool(row.get("same_jobs", True) or (row["common"] is not None and about_jobs(row["metric"])))
+
+
+def _over(row: Mapping[str, Any]) -> str:
+    """Which jobs it is about, where not all of them ran on both sides."""
+    if row.get("same_jobs", True):
+        return ""
+    if not comparable(row):
+        return "not the same jobs ran" if not about_jobs(row["metric"]) else "the means are over different jobs"
+    return f"over the {row['common']:,} jobs that both ran"
 
 
 def metric_name(key: str) -> str:
@@ -86,34 +103,10 @@ def metric_better(key: str) -> Better:
     return None if metric is None else metric.better
 
 
-def _is_difference(row: Mapping[str, Any], change: Change) -> bool:
-    """By the interval, or by the test where that and the estimate point the same way."""
-    return change.excluded or (_significant(row) and (row["effect"] > 0) == change.up)
-
-
-def _significant(row: Mapping[str, Any]) -> bool:
-    return row["p_corrected"] is not None and row["p_corrected"] < SIGNIFICANT
-
-
-def _smallest_p(row: Mapping[str, Any]) -> float:
-    """Of the rank test of so many repetitions: where all of one group are below all of the other."""
-    if row["paired"]:
-        return 2 / math.pow(2, row["n"])
-    return 2 / math.comb(row["n"] + row["n_baseline"], row["n"])
-
-
 def _interval(row: Mapping[str, Any], change: Change) -> str:
-    return f"{100 * row['level']:.3g} % CI {change.limits()}"
-
-
-def _disagreement(row: Mapping[str, Any], change: Change) -> list[str]:
-    """The p-value is worth saying where it tells something else than the interval, and could have told the same."""
-    if row["p_corrected"] is None or change.excluded == _significant(row):
-        return []
-    if not _significant(row) and _smallest_p(row) * row["comparisons"] >= SIGNIFICANT:
-        return []
-    several = f" corrected for {row['comparisons']} comparisons" if row["comparisons"] > 1 else ""
-    return [f"p = {row['p_corrected']:.2g}{several}"]
+    """Of all comparisons together, so that it leaves no change out exactly where the corrected test does."""
+    several = f" corrected for {row['comparisons']:,} comparisons" if row["comparisons"] > 1 else ""
+    return f"{100 * row['level']:.3g} % CI {change.limits()}{several}"
 
 
 def _repetitions(row: Mapping[str, Any]) -> str:

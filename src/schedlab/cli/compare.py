@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from schedlab.model.run import Run
 
 MOST_CLASSES = 15  # of users and queues there can be thousands
+MOST_SAID = 12  # sentences about jobs that did not run
 
 
 class By(StrEnum):
@@ -102,12 +103,15 @@ def compare(
 ) -> None:
     """Compare finished runs: waits, slowdowns (plain and bounded), utilisation, makespan; the best of each is marked.
 
+    Where jobs were refused, killed or never started in some runs only, that is said first, with the reasons; waits and
+    slowdowns are over the jobs that all runs started then.
+
     [b]schedlab compare results/*[/b]
 
     [b]schedlab compare results --by size --trim 10%[/b]
     """
     from schedlab.analysis.compare import compare as compare_runs
-    from schedlab.analysis.trim import InPhase, Trim
+    from schedlab.analysis.trim import Among, InPhase, Trim
     from schedlab.cli.output import console, print_json, say
     from schedlab.cli.table import comparison_table, footnote, resources_table
     from schedlab.model.errors import InputError
@@ -120,7 +124,8 @@ def compare(
     metrics = [asked_metric(text) for text in metric]
     found = _baseline_first(open_runs(runs)) if paired else open_runs(runs)
     comparison = compare_runs(found, tau=tau, trim=chosen, metrics=metrics)
-    classes = None if by is None else _classes(found, by, tau, chosen)
+    same = chosen if comparison.common is None else Among(comparison.common, chosen)
+    classes = None if by is None else _classes(found, by, tau, same)
     pairs = _pairs(found, chosen) if paired else None
     parts = None if resources is None else _resources(found, resources.value, chosen)
     if as_json:
@@ -128,8 +133,11 @@ def compare(
         return
     if heading := _heading(found, comparison, chosen):
         say(f"{heading}\n")
+    say_first(comparison)
     console().print(comparison_table(comparison))
     if note := footnote(comparison):
+        say(note, "dim")
+    for note in _notes(found, comparison):
         say(note, "dim")
     if by is not None and classes is not None:
         _print_classes(by, comparison, classes)
@@ -152,6 +160,19 @@ def asked_metric(text: str) -> Plugin | str:
     return load("metric", text)
 
 
+def say_first(comparison: Comparison) -> None:
+    """Who did not run, before anybody looks at a mean."""
+    from schedlab.cli.output import say
+
+    told = comparison.said_first()
+    for sentence in told[:MOST_SAID]:
+        say(f"- {sentence}")
+    if len(told) > MOST_SAID:
+        say(f"  and {len(told) - MOST_SAID:,} more: --json lists them all", "dim")
+    if told:
+        say("")
+
+
 def _heading(runs: Sequence[Run], comparison: Comparison, chosen: Selection | None) -> str:
     """What the runs have in common, and which of the jobs count."""
     differ = {"workload", "cluster"} & set(comparison.differences)
@@ -159,6 +180,14 @@ def _heading(runs: Sequence[Run], comparison: Comparison, chosen: Selection | No
     if chosen is None:
         return common
     return f"{common or f'{len(runs)} runs'} ({chosen.title})"
+
+
+def _notes(runs: Sequence[Run], comparison: Comparison) -> list[str]:
+    """What reading the logs met."""
+    from schedlab.workload.notes import notes_together, run_notes
+
+    notes = [run_notes(run.workload, run.cluster.name) for run in runs]
+    return notes_together([(row.label, some) for row, some in zip(comparison.rows, notes, strict=True)])
 
 
 def open_runs(paths: Sequence[Path]) -> list[Run]:
@@ -267,6 +296,8 @@ def _document(
 
     of_resources = resource_metrics([row.summary for row in comparison.rows])
     return {
+        "differences": comparison.said_first(),
+        "common_jobs": None if comparison.common is None else len(comparison.common),
         "runs": [
             {
                 "label": row.label,

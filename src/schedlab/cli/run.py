@@ -231,7 +231,7 @@ def run(
     if as_json:
         print_json(_document(results, achieved))
     elif not quiet:
-        _print(read, cluster is None, achieved, results)
+        _print(read, cluster is None, achieved, results, tau)
 
 
 def _check_performance(out: Path | None, checkpoint_every: str | None) -> None:
@@ -298,11 +298,14 @@ def _document(results: Sequence[Result], load: float | None) -> dict[str, Any]:
     }
 
 
-def _print(read: Scenario, of_header: bool, achieved: float | None, results: Sequence[Result]) -> None:
-    from schedlab.analysis.compare import Comparison, Row, observed
+def _print(
+    read: Scenario, of_header: bool, achieved: float | None, results: Sequence[Result], tau: float | None
+) -> None:
+    from schedlab.cli.compare import say_first
     from schedlab.cli.output import console, say
     from schedlab.cli.table import comparison_table, footnote
-    from schedlab.workload.notes import not_counted, noted
+    from schedlab.experiment.session import compared
+    from schedlab.workload.notes import run_notes
     from schedlab.workload.swf.header import machine_size
 
     workload, cluster = read.inputs
@@ -312,20 +315,16 @@ def _print(read: Scenario, of_header: bool, achieved: float | None, results: Seq
     say(f"{workload.name}: {workload.report.kept:,} jobs on {cluster.name} ({size}{source})")
     if achieved is not None:
         say(f"  {workload.header['Note'].splitlines()[-1]} (now {achieved:.4f})", "dim")
-    for reason, number in workload.report.dropped.items():
-        say(f"  left out: {number:,} {reason}", "dim")
-    for note in noted(workload.report.filled, workload.report.kept):
-        say(f"  noted: {note}", "dim")
-    for note in not_counted(results[0].config["workload"].get("not_counted", {}), cluster.name, read.requests):
+    for note in run_notes(results[0].config["workload"], cluster.name, read.requests):
         say(f"  {note}", "dim")
     for note in cluster.notes:
         say(f"  noted of the cluster: {note}", "dim")
     for result in results:
         if (own := result.config["cluster"]["name"]) != cluster.name:
             say(f"  {result.policy} ran on {own}", "dim")
-    rows = tuple(Row(result.policy, result.summary) for result in results)
-    comparison = Comparison(rows, metrics=observed(rows))
+    comparison = compared(results, tau)
     say("")
+    say_first(comparison)
     console().print(comparison_table(comparison, most=7))
     seconds = f"simulated in {sum(result.seconds for result in results):.2f} s"
     say("; ".join(filter(None, [footnote(comparison), seconds])), "dim")

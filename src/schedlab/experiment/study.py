@@ -18,7 +18,7 @@ from schedlab.experiment.parameters import PARAMETERS, Value
 from schedlab.files.bytestream import text_of
 from schedlab.model.errors import InputError
 from schedlab.model.suggest import did_you_mean
-from schedlab.model.toml_lines import Mistakes, TomlLines, load_toml
+from schedlab.model.toml_lines import TomlMistakes, load_toml
 
 Point = dict[str, Value]  # parameters of one run, without repetition
 
@@ -47,6 +47,7 @@ class Study:
     keep: str = "tables"  # what of each run: everything, or its summary only
     exclude: tuple[dict[str, tuple[Value, ...]], ...] = ()
     extra: tuple[Point, ...] = ()
+    names: dict[str, dict[str, str]] = field(default_factory=dict)  # of a parameter: its values that have a short name
     text: str = ""  # the file
 
     @property
@@ -81,10 +82,8 @@ def read_study(path: str | Path) -> Study:
 
 def parse_study(text: str, file: str) -> Study:
     """The study that the TOML `text` describes; paths in it are relative to the folder of `file`."""
-    data = load_toml(text, file)
-    mistakes = Mistakes(file, TomlLines(text))
-    for key in data.keys() - set(_KEYS):
-        mistakes.add((key,), f"unknown key '{key}'", did_you_mean(key, _KEYS, f"a study has {', '.join(_KEYS)}"))
+    data, mistakes = load_toml(text, file)
+    mistakes.check_keys((), data, _KEYS, f"a study has {', '.join(_KEYS)}")
     reading = _Reading(data, mistakes, Path(file).parent)
     study = reading.study(Path(file).stem, text)
     mistakes.raise_all()
@@ -94,8 +93,9 @@ def parse_study(text: str, file: str) -> Study:
 class _Reading:
     """Turns the tables of a file into a study, noting what is wrong."""
 
-    def __init__(self, data: Mapping[str, Any], mistakes: Mistakes, folder: Path) -> None:
+    def __init__(self, data: Mapping[str, Any], mistakes: TomlMistakes, folder: Path) -> None:
         self.data, self.mistakes, self.folder = data, mistakes, folder
+        self.names: dict[str, dict[str, str]] = {}
 
     def study(self, stem: str, text: str) -> Study:
         grid = {**self._table("workload"), **self._table("run")}
@@ -112,6 +112,7 @@ class _Reading:
             keep=self._keep(),
             exclude=tuple(self._rule(rule, ("exclude", n), grid) for n, rule in enumerate(self._list("exclude"))),
             extra=tuple(self._point(point, ("point", n), grid) for n, point in enumerate(self._list("point"))),
+            names=self.names,
             text=text,
         )
 
@@ -135,12 +136,12 @@ class _Reading:
         return found
 
     def _values(self, value: Any, path: tuple[str | int, ...]) -> list[Any]:
-        """A value, a list of them, or `{ from = 0.5, to = 1.0, step = 0.1 }`."""
+        """A value, a list of them, or `{ from = 0.5, to = 1.0, step = 0.1 }`; a value may have a name."""
         if isinstance(value, list):
             if not value:
                 self.mistakes.add(path, f"{path[-1]}: the list is empty", "give at least one value")
             return value
-        if not isinstance(value, dict):
+        if not isinstance(value, dict) or "name" in value:
             return [value]
         numbers: list[Any] = [value.get(key) for key in ("from", "to", "step")]
         if set(value) != {"from", "to", "step"} or not all(_is_number(number) for number in numbers):
@@ -155,6 +156,11 @@ class _Reading:
         return [low + n * step if whole else round(low + n * step, 12) for n in range(count)]
 
     def _checked(self, name: str, value: Any, path: tuple[str | int, ...]) -> Value:
+        if isinstance(value, dict) and "name" in value:
+            return self._named(name, value, path)
+        known = self.names.get(name, {})
+        if isinstance(value, str) and value in known.values():
+            return next(text for text, short in known.items() if short == value)
         if name == "observe":
             value = self._observers(value)
         elif name in ("log", "model", "cluster", "reader", "policy") and isinstance(value, str):
@@ -166,6 +172,18 @@ class _Reading:
         if name == "log" and isinstance(value, str) and not Path(value).is_file():
             self.mistakes.add(path, f"log = {json.dumps(value)}: there is no such file", "check the path")
         return value if isinstance(value, str | int | float | bool) else ""
+
+    def _named(self, name: str, given: Mapping[str, Any], path: tuple[str | int, ...]) -> Value:
+        """`{ name = "as it is", policy = "…" }`: results call the value by its name."""
+        short, known = given["name"], self.names.setdefault(name, {})
+        if set(given) != {"name", name} or not isinstance(given[name], str) or not isinstance(short, str) or not short:
+            self.mistakes.add(path, f"{name}: expected {{ name = …, {name} = … }} with texts")
+            return ""
+        if short in known.values():
+            self.mistakes.add(path, f"{name}: the name {json.dumps(short)} appears twice", "name each once")
+        value = self._checked(name, given[name], path)
+        known[str(value)] = short
+        return value
 
     def _observers(self, value: Any) -> Any:
         """Those of one run as one text: a list of them, or several with a plus sign between."""
@@ -218,13 +236,16 @@ class _Reading:
                 self.mistakes.add((*path, key), f"'{key}' is not varied here", did_you_mean(key, list(grid), ""))
                 continue
             values = value if isinstance(value, list) else [value]
-            rule[key] = tuple(
-                self._observers(one) if key == "observe" else self._located(one) if isinstance(one, str) else one
-                for one in values
-            )
+            rule[key] = tuple(self._in_rule(key, one) for one in values)
             for one in set(rule[key]) - set(grid[key]):
                 self.mistakes.add((*path, key), f"{key} = {json.dumps(one)} does not occur, so nothing is excluded")
         return rule
+
+    def _in_rule(self, key: str, value: Any) -> Any:
+        named = {short: text for text, short in self.names.get(key, {}).items()}
+        if not isinstance(value, str) or value in named:
+            return named.get(value, value)
+        return self._observers(value) if key == "observe" else self._located(value)
 
     def _list(self, key: str) -> list[Any]:
         given = self.data.get(key, [])
@@ -243,11 +264,11 @@ class _Reading:
         return value
 
     def _metrics(self) -> Iterator[str]:
-        from schedlab.analysis.compare import METRIC_NAMES, METRICS, metric_called
+        from schedlab.analysis.compare import METRIC_NAMES, METRICS, PERFORMANCE, metric_called
         from schedlab.model.plugins import registered
 
         given = self.data.get("metrics", [])
-        known = [*METRICS, *(entry.name for entry in registered("metric"))]
+        known = [*METRICS, *PERFORMANCE, *(entry.name for entry in registered("metric"))]
         for metric in given if isinstance(given, list) else [given]:
             if isinstance(metric, str) and metric_called(metric):
                 yield metric

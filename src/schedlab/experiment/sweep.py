@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedlab.analysis.study import chosen_metrics
 from schedlab.analysis.verdict import metric_name, metric_unit
-from schedlab.experiment.results import Results, called
+from schedlab.experiment.results import Results
 from schedlab.experiment.study import Point
 from schedlab.model.errors import InputError
 from schedlab.model.suggest import did_you_mean
@@ -55,7 +55,7 @@ class Axis:
         others = [value for value in _values(results, self.parameter) if value not in self.places]
         if self.parameter == "policy":
             return ""
-        return " or ".join(called([self.parameter], {self.parameter: value}) for value in others)
+        return " or ".join(results.words([self.parameter], {self.parameter: value}) for value in others)
 
 
 def axes_of(results: Results) -> list[str]:
@@ -106,8 +106,8 @@ def sweep_table(results: Results, axis: Axis, metric: str) -> pl.DataFrame:
     for row in results.groups([metric]).iter_rows(named=True):
         point = points[row["group"]]
         value = point.get(axis.parameter)
-        line = ", ".join(filter(None, (axis.rest.get(value, ""), called([by], point))))
-        where = axis.places.get(value), line or str(point.get("policy", results.name)), called(others, point)
+        line = ", ".join(filter(None, (axis.rest.get(value, ""), results.words([by], point))))
+        where = axis.places.get(value), line or results.short("policy", point.get("policy", results.name)), results.words(others, point)
         rows.append((*where, *(row[key] for key in ("mean", "low", "high", "n"))))
     kind = pl.Float64 if axis.numeric else pl.String
     numbers = dict.fromkeys(("value", "low", "high"), pl.Float64)

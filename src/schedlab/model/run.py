@@ -32,6 +32,10 @@ class Tables(Protocol):
         """Columns of the timeline, piece by piece in order of time."""
         ...
 
+    def pieces_column(self, name: str) -> NDArray[Any]:
+        """One column of the pieces, in their order; empty if there are none. `how` is a position in PIECE_ENDS."""
+        ...
+
     def performance_column(self, name: str) -> NDArray[Any]:
         """One column of the performance, in order of time; empty if it was not recorded."""
         ...
@@ -49,6 +53,15 @@ class Tables(Protocol):
     def evidence(self, name: str) -> bytes: ...
 
     def save(self, config: dict[str, Any], path: Path, force: bool) -> None: ...
+
+
+def job_names(tables: Tables, rows: NDArray[Any] | None = None) -> list[str]:
+    """Jobs of these rows (all of them, if none are named) as their log writes them."""
+    try:
+        found = tables.column("name")
+    except KeyError:  # their ids are numbers
+        found = tables.column("job")
+    return [str(name) for name in (found if rows is None else found[rows]).tolist()]
 
 
 class Run:

@@ -32,7 +32,7 @@ def figures(found: Findings) -> str:
         return ""
     over = list(_sweeps(found))
     heading = ["<h3>Group by group</h3>"] if over else []
-    return "\n".join([*over, *heading, *_bars(found), *_map(found), *_of_jobs(found)])
+    return "\n".join([*_jobs_differ(found), *over, *heading, *_bars(found), *_map(found), *_of_jobs(found)])
 
 
 def _sweeps(found: Findings) -> Iterator[str]:
@@ -55,6 +55,11 @@ def _sweeps(found: Findings) -> Iterator[str]:
             figure = plot_sweep(table, width=width, **axis.titles(found.results, metric))
             yield embedded(figure, name=f"{metric_name(metric)} over {name}")
         yield "</div>"
+
+
+def _jobs_differ(found: Findings) -> Iterator[str]:
+    if not all(context.same_started for context in found.contexts):
+        yield '<p class="about">Every group is drawn with the jobs that it started, and these are not the same.</p>'
 
 
 def _bars(found: Findings) -> Iterator[str]:
@@ -91,9 +96,9 @@ def _map(found: Findings) -> Iterator[str]:
         return
     down, across = sorted(varied, key=lambda name: (_is_number(found, name), len(found.parameter(name))))[-2:]
     rest = [name for name in varied if name not in (across, down)]
-    best = found.points[found.ranked(found.shown)[0]]
+    best, called = found.points[found.ranked(found.shown)[0]], found.results.called
     rows = [
-        (point.get(across), point.get(down), found.mean(group, found.first))
+        (called(across, point.get(across)), called(down, point.get(down)), found.mean(group, found.first))
         for group, point in found.points.items()
         if all(point.get(name) == best.get(name) for name in rest)
     ]
@@ -104,7 +109,7 @@ def _map(found: Findings) -> Iterator[str]:
     means = [None if mean is None else mean / scale.size for *_, mean in rows]
     table = pl.DataFrame({across: axes_of[0], down: axes_of[1], name: means})
     axes = plot_heatmap(table, x=across, y=down, value=name, unit=scale.unit)
-    fixed = ", ".join(f"{name} {best.get(name)}" for name in rest)
+    fixed = ", ".join(f"{name} {called(name, best.get(name))}" for name in rest)
     yield embedded(figure_of(axes), f"{name} by {down} and {across}" + (f", at {fixed}" if fixed else ""))
 
 

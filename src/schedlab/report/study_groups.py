@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from html import escape
-from pathlib import Path
 from typing import Any
 
+from schedlab.analysis.job_ends import shown
 from schedlab.analysis.verdict import metric_better, metric_name
 from schedlab.report.findings import Findings
 
@@ -73,7 +73,8 @@ def _about(found: Findings) -> str:
     said = ["Means over the repetitions" if repeated else "One run of each group"]
     if any(row["low"] is not None for row in found.merged.values()):
         said.append("± half the width of the 95 % confidence interval")
-    if any(metric_better(metric) for metric in found.metrics) and len(found.points) > 1:
+    marked = any(context.same_started for context in found.contexts)
+    if marked and any(metric_better(metric) for metric in found.metrics) and len(found.points) > 1:
         of = " of each setting" if len(found.contexts) > 1 else ""
         said.append(f"★ the best{of}" + (", by chance maybe where intervals overlap" if repeated else ""))
     return f'<p class="about">{"; ".join(said)}. A click on a title sorts.</p>'
@@ -85,12 +86,13 @@ def _heads(found: Findings) -> str:
     for metric in found.metrics:
         unit = found.scales[metric].unit
         metrics.append(f"<th>{escape(metric_name(metric))}{f'<small>{unit}</small>' if unit else ''}</th>")
-    return f"{names}<th>runs</th>{''.join(metrics)}"
+    ends = "".join(f"<th>{escape(name)}</th>" for name in found.ends)
+    return f"{names}<th>runs</th>{''.join(metrics)}{ends}"
 
 
 def _row(found: Findings, group: str) -> str:
     point, results = found.points[group], found.results
-    cells = [_cell(point.get(name, ""), _short(name, point.get(name, "–")), "name") for name in results.varied]
+    cells = [_cell(point.get(name, ""), results.short(name, point.get(name, "–")), "name") for name in results.varied]
     if not cells:
         cells = [_cell(results.name, results.name, "name")]
     runs = found.runs[group]
@@ -99,13 +101,10 @@ def _row(found: Findings, group: str) -> str:
         row = found.merged[group, metric]
         mark = "best" if group in found.winners[metric] else ""
         cells.append(_cell("" if row["mean"] is None else row["mean"], found.scales[metric].text(row), mark))
+    cells += [_cell(numbers[group], shown(numbers[group])) for numbers in found.ends.values()]
     return f"<tr>{''.join(cells)}</tr>"
 
 
 def _cell(value: Any, text: str, kind: str = "") -> str:
     marked = f' class="{kind}"' if kind else ""
     return f'<td{marked} data-value="{escape(str(value))}">{escape(text)}</td>'
-
-
-def _short(name: str, value: Any) -> str:
-    return Path(str(value)).name if name in ("log", "model", "cluster") else str(value)

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 PATIENCE = 86_400.0  # seconds with an idle machine after which jobs that still wait are given up
 LONGEST_LOOP = 300.0  # seconds; of slurmctld's loops: another phase of them is another run
 LARGEST_ARGUMENT = 1e7
+# Slurm's words for jobs that it has ended; who is queued again was preempted, for of nodes that fail we tell it.
+_KILLED = {"TIMEOUT": "time limit", "DEADLINE": "time limit", "PREEMPTED": "preempted", "NODE_FAIL": "node failure"}
 GOLDEN = (5**0.5 - 1) / 2
 
 
@@ -64,26 +66,28 @@ class RealSlurm(Policy):
         edits = (set,) if isinstance(set, str) else tuple(set)
         given = {"phase": phase, "evidence": evidence, "tick": tick, "cpu": cpu}
         self._phase, self._every, self._tick, self._cpu = (_number(name, value) for name, value in given.items())
-        self.name = described(conf=str(conf), set=list(edits), accounts=accounts, qos=qos, **given)
+        self._given: dict[str, Any] = {"conf": str(conf), "set": list(edits), "accounts": accounts, "qos": qos, **given}
+        self.name = described(**self._given)
         self.setup = Setup.read(conf, edits, accounts, qos)
         self._controller: Controller | None = None
+        self._refusals: dict[str, list[int]] = {}
 
     def repeat(self, number: int) -> None:
         """Every repetition has another phase of slurmctld's loops; the first one has the given one.
 
         They are spread evenly, however many there are: phases drawn at random may fall together.
         """
-        self._phase += round(number * GOLDEN % 1 * LONGEST_LOOP, 3)
+        self._phase = round(self._phase + round(number * GOLDEN % 1 * LONGEST_LOOP, 3), 9)  # nanoseconds
 
     def adapt(self, workload: Workload, cluster: Cluster) -> tuple[Workload, Cluster]:
-        from schedlab.slurm.jobs import Speaker, in_cpus
+        from schedlab.slurm.jobs import Speaker, in_cpus, with_lists
 
         if cluster.pool:
             hint = "give the slurm.conf as the cluster too"
             raise InputError("the real Slurm needs nodes, and this machine is a pool of cores", hint=hint)
         self._speaker = Speaker(workload)
         self.setup.meet(self._speaker.names(), cluster, workload)
-        return in_cpus(workload), self.setup.cluster()
+        return in_cpus(workload, self._speaker.held), with_lists(self.setup.cluster(), workload)
 
     def open(self, view: View, next_event: Callable[[], float]) -> None:
         from schedlab.slurm.correspondence import Correspondence
@@ -124,6 +128,11 @@ class RealSlurm(Policy):
                 self._evidence.take(view)
             self._go_ahead(view, now)
 
+    def facts(self) -> dict[str, Any]:
+        """With the phase of this very repetition, so that it can be made alone."""
+        text = described(**{**self._given, "phase": self._phase})
+        return {"policy": text, "phase": self._phase, "program": self.setup.described()}
+
     def evidence(self) -> dict[str, bytes]:
         if self._controller is None:
             return {}
@@ -153,10 +162,11 @@ class RealSlurm(Policy):
 
     def refusals(self) -> dict[str, list[int]]:
         """The jobs that Slurm did not take, or never started, by what it says of them."""
-        found: dict[str, list[int]] = {}
-        for row in self._evidence.refusals:
-            found.setdefault(row["reason"], []).append(row["job"])
-        return found
+        return self._refusals
+
+    def refused(self) -> dict[str, list[str]]:
+        """The same jobs as their log writes them."""
+        return {words: [self._speaker.written(job) for job in jobs] for words, jobs in self._refusals.items()}
 
     def close(self) -> None:
         if self._controller is not None:
@@ -211,7 +221,8 @@ class RealSlurm(Policy):
         started = view.start(known.job, shares, priority=info.priority, backfilled=info.backfilled)
         if not started:
             raise SlurmError(
-                f"Slurm has started job {known.job.id} on {launch.nodes}, but {view.refusal or 'it does not fit there'}"
+                f"Slurm has started job {self._speaker.written(known.job.id)} on {launch.nodes}, but "
+                f"{view.refusal or 'it does not fit there'}"
             )
         self._last_change = view.now
         return True
@@ -223,14 +234,16 @@ class RealSlurm(Policy):
         if known is None:
             return
         self._last_change = view.now
-        if self._controller.job(number).state == "PENDING":
-            view.requeue(known.job)
+        state = self._controller.job(number).state
+        if state == "PENDING":
+            view.requeue(known.job, reason="preempted")
         else:
             self._known.forget(known)
-            view.kill(known.job)
+            view.kill(known.job, reason=_KILLED.get(state, ""))
 
     def _refuse(self, view: View, known: Known, words: str) -> None:
         self._evidence.refused(known.job.id, view.now, words)
+        self._refusals.setdefault(words, []).append(known.job.id)
         self._known.forget(known)
         if known.job.state == "waiting":
             view.reject(known.job)

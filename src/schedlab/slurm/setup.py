@@ -6,12 +6,15 @@ import os
 import pwd
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from schedlab.cluster.slurm.read import read_slurm_conf
+from schedlab.cluster.slurm.entries import Settings, items
+from schedlab.cluster.slurm.nodes import NodeSpec
+from schedlab.cluster.slurm.read import cluster_of, read_settings
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.mistakes import Mistakes
 from schedlab.model.workload import Workload
 from schedlab.slurm.accounts.from_jobs import accounts_of
 from schedlab.slurm.accounts.model import Accounts
@@ -19,14 +22,13 @@ from schedlab.slurm.accounts.passwd import passwd_lines
 from schedlab.slurm.accounts.read import read_accounts
 from schedlab.slurm.accounts.state import write_state
 from schedlab.slurm.controller import CONTROLLER_PORT, NODE_PORT, Controller, Outline
+from schedlab.slurm.errors import SlurmError
 from schedlab.slurm.install.programs import Programs, find_programs
 from schedlab.slurm.jobs import Names
 from schedlab.slurm.nodes import Nodes
 from schedlab.slurm.settings.differences import differences_text
+from schedlab.slurm.settings.edit import edited
 from schedlab.slurm.settings.emulation import Emulation, emulated
-from schedlab.slurm.settings.entries import Settings, items, place
-from schedlab.slurm.settings.nodes import NodeSpec
-from schedlab.slurm.settings.read import read_settings
 from schedlab.slurm.wire.node import NodeFacts, NodeGres
 from schedlab.slurm.wire.release import release_of
 from schedlab.slurm.workplace import Workplace
@@ -51,7 +53,7 @@ class Setup:
 
     @classmethod
     def read(cls, conf: str | Path, edits: Sequence[str], accounts: str | Path | None, qos: str | Path | None) -> Setup:
-        settings = read_settings(Path(conf)).edited(edits)
+        settings = edited(read_settings(Path(conf)), edits)
         given = None if accounts is None else read_accounts(accounts, qos)
         if given is None and qos is not None:
             raise InputError("a table of QOS needs accounts too", where=str(qos), hint="give --accounts as well")
@@ -60,7 +62,7 @@ class Setup:
             raise InputError("there is no Slurm on this machine", hint="`schedlab slurm doctor` fetches one")
         _refuse_sharing(settings)
         found = cls(programs, settings, given)
-        found._emulation(NOWHERE, accounting=found._has_accounting)  # mistakes are to be known before the log is read
+        found.cluster()  # mistakes are to be known before the log is read
         return found
 
     @property
@@ -77,7 +79,7 @@ class Setup:
             some = ", ".join(strange[:5])
             raise InputError(f"the cluster {cluster.name} has nodes that the slurm.conf does not: {some}", hint=hint)
         if self._has_accounting:
-            known, name = self.given_accounts, emulation.facts.cluster_name
+            known, name = self.given_accounts, emulation.cluster_name
             qos = [*names.qos, *_qos_of_partitions(self.settings)]
             self.accounts, self.remarks = (
                 (accounts_of(names.accounts, qos, name), [])
@@ -99,27 +101,36 @@ class Setup:
             people.write_text(text)
             release = release_of(self.programs.version)
             if self.accounts is not None:
-                facts = emulation.facts
-                write_state(place.state, self.accounts, uids, release=release.name, tres=facts.tres, when=self.epoch)
+                tres = emulation.tres
+                write_state(place.state, self.accounts, uids, release=release.name, tres=tres, when=self.epoch)
             outline = Outline(self.programs, release, conf, people, uids, self.epoch, tick, cpu)
             return Controller(place, outline, Nodes(release, [_facts(node) for node in emulation.nodes]))
+        except OSError as error:
+            said = f"slurmctld cannot be set up: {error.strerror or error}; {place.described()}"
+            place.close()
+            raise SlurmError(said) from error
         except BaseException:
             place.close()
             raise
 
     def cluster(self) -> Cluster:
         """The machine, as the settings have it after all changes; its cores are what Slurm calls CPUs."""
-        with Workplace() as place:
-            emulation = self._emulation(place.folder, accounting=self._has_accounting)
-            found = read_slurm_conf(emulation.write(place.etc))
-        cpus = {node.name: node.cpus for node in emulation.nodes}
-        groups = tuple(
-            replace(group, resources={**group.resources, "cores": cpus[group.node_name(0)]}) for group in found.groups
-        )
-        return replace(found, groups=groups)
+        emulation = self._emulation(NOWHERE, accounting=self._has_accounting)
+        return cluster_of(emulation.settings, Mistakes(), cpus=True)
 
     def differences(self) -> list[str]:
         return differences_text(self._emulation(NOWHERE, accounting=self._has_accounting).differences)
+
+    def about_accounts(self) -> list[str]:
+        """What holds where nobody says who belongs to which account."""
+        if self.given_accounts is not None:
+            return []
+        if not self._has_accounting:
+            return ["no accounts: Slurm knows no fair-share, no QOS and no limits of users and accounts"]
+        return [
+            "no accounts given: equal shares for every account and user of the log, and no limits "
+            "(--accounts FILE, as sacctmgr dump writes it, has those of the site)"
+        ]
 
     def described(self) -> str:
         return f"Slurm {self.programs.version}"
@@ -129,7 +140,8 @@ class Setup:
         """Files that say with which settings it ran."""
         emulation = self._emulation(NOWHERE, accounting=self.accounts is not None)
         texts = dict(emulation.files)
-        texts["differences.txt"] = "\n".join([*differences_text(emulation.differences), *self.remarks]) + "\n"
+        said = [*differences_text(emulation.differences), *self.about_accounts(), *self.remarks]
+        texts["differences.txt"] = "\n".join(said) + "\n"
         return {name: text.encode() for name, text in texts.items()}
 
     def _emulation(self, folder: Path, *, accounting: bool) -> Emulation:
@@ -151,7 +163,7 @@ class Setup:
 
 def _refuse_sharing(settings: Settings) -> None:
     """The engine has no CPU that two jobs share."""
-    lines = [entry.fields for entry in settings.entries if entry.kind == "partitionname"]
+    lines = [entry.fields for entry in settings.of("partitionname")]
     values = [
         settings.general("PreemptMode"),
         *(fields.get(key) for fields in lines for key in ("preemptmode", *_OVER)),
@@ -162,7 +174,7 @@ def _refuse_sharing(settings: Settings) -> None:
         raise InputErrors(
             [
                 InputError(
-                    f"{value.key}={value.text}: CPUs that jobs share cannot be told here", where=place(value), hint=hint
+                    f"{value.key}={value.text}: CPUs that jobs share cannot be told here", where=value.place, hint=hint
                 )
                 for value in wrong
             ]
@@ -171,7 +183,7 @@ def _refuse_sharing(settings: Settings) -> None:
 
 def _qos_of_partitions(settings: Settings) -> list[str]:
     """slurmctld does not start if a partition names a QOS that does not exist."""
-    lines = [entry.fields for entry in settings.entries if entry.kind == "partitionname"]
+    lines = [entry.fields for entry in settings.of("partitionname")]
     named = [fields[key].text for fields in lines for key in ("qos", "allowqos", "denyqos") if key in fields]
     return [name for text in named for name in items(text) if name.casefold() != "all"]
 
@@ -193,7 +205,7 @@ def _facts(node: NodeSpec) -> NodeFacts:
         sockets=node.sockets,
         cores=node.cores_per_socket,
         threads=node.threads,
-        memory=node.memory,
+        memory=1 if node.memory is None else node.memory,
         cpus=node.cpus,
         boards=node.boards,
         tmp_disk=node.tmp_disk,
