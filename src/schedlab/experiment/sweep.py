@@ -107,7 +107,8 @@ def sweep_table(results: Results, axis: Axis, metric: str) -> pl.DataFrame:
         point = points[row["group"]]
         value = point.get(axis.parameter)
         line = ", ".join(filter(None, (axis.rest.get(value, ""), results.words([by], point))))
-        where = axis.places.get(value), line or results.short("policy", point.get("policy", results.name)), results.words(others, point)
+        line = line or results.short("policy", point.get("policy", results.name))
+        where = axis.places.get(value), line, results.words(others, point)
         rows.append((*where, *(row[key] for key in ("mean", "low", "high", "n"))))
     kind = pl.Float64 if axis.numeric else pl.String
     numbers = dict.fromkeys(("value", "low", "high"), pl.Float64)
