@@ -13,6 +13,7 @@ from pathlib import Path
 from benchmarks import (
     accasim,
     conservative,
+    equals,
     fidelity,
     figures,
     floor,
@@ -47,6 +48,7 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Line]]] = {
     "generating": generating.lines,
     "study": study.lines,
     "figures": figures.lines,
+    "equals": equals.lines,
     "slurm": slurm.lines,
 }
 LONG = {"slurm-week": slurm.week, "fidelity": fidelity.lines}  # only if they are asked for

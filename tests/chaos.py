@@ -34,6 +34,10 @@ def command(study: Path, out: Path) -> list[str]:
     return [str(script), "experiment", "run", str(study), "--out", str(out), "--quiet"]
 
 
+def mirror(out: Path) -> Path:
+    return out.with_name(f"{out.name}-mirror")
+
+
 def children(pid: int) -> list[int]:
     """The processes that this one has started."""
     try:
@@ -46,7 +50,7 @@ def disturbed(study: Path, out: Path, kills: int, chance: random.Random) -> tupl
     """Run the study while killing; the number of workers and of coordinators that were killed."""
     workers = coordinators = 0
     while True:
-        process = subprocess.Popen(command(study, out))
+        process = subprocess.Popen([*command(study, out), "--mirror", str(mirror(out)), "--checkpoint-every", "0.2s"])
         while process.poll() is None:
             time.sleep(chance.uniform(0.2, 1.6))
             if workers + coordinators >= kills:
@@ -87,12 +91,15 @@ def compare(runs: int, kills: int, seed: int, folder: Path, jobs: int = 2000) ->
     expected, found = tables(calm), tables(wild)
     assert len(expected) == 2 * runs // 5 * 5
     assert found == expected
-    checked = subprocess.run([*command(study, wild)[:2], "verify", str(wild)], capture_output=True, text=True)
-    assert checked.returncode == 0, checked.stdout
+    assert tables(mirror(wild)) == expected
+    for place in (wild, mirror(wild)):
+        checked = subprocess.run([*command(study, wild)[:2], "verify", str(place)], capture_output=True, text=True)
+        assert checked.returncode == 0, checked.stdout
     leftovers = [
         path.name for path in (wild / "runs").iterdir() if not (wild / "results" / f"{path.name}.json").exists()
     ]
     assert leftovers == []
+    assert not list((wild / "checkpoints").glob("*"))
     return f"{runs // 5 * 5} runs, {workers} workers and {coordinators} coordinators killed: the same tables"
 
 

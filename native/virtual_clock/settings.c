@@ -39,6 +39,7 @@ __attribute__((constructor)) static void read_settings(void) {
   settings.control = copy_of("SCHEDLAB_CLOCK");
   settings.sockets = copy_of("SCHEDLAB_SOCKETS");
   settings.people = copy_of("SCHEDLAB_PEOPLE");
+  settings.unwanted = copy_of("SCHEDLAB_UNWANTED");
   const char *text = getenv("SCHEDLAB_UID");
   if (text && *text) settings.uid = atol(text);
   if ((text = getenv("SCHEDLAB_CLOCK_TICK"))) settings.tick = atoll(text);

@@ -26,14 +26,15 @@ void *find_real(const char *name);
 
 // ---- settings.c: what the environment asks for. The defaults are those of a program without a clock.
 struct settings {
-  const char *control;  // SCHEDLAB_CLOCK: where the driver listens; NULL: time is real
-  const char *sockets;  // SCHEDLAB_SOCKETS: the folder of rerouted sockets; NULL: left alone
-  const char *people;   // SCHEDLAB_PEOPLE: a file in passwd format; NULL: the system's
-  long uid;             // SCHEDLAB_UID: who the program thinks it is; -1: who it is
-  int64_t tick;         // SCHEDLAB_CLOCK_TICK: nanoseconds that each look at the clock takes
-  double cpu_factor;    // SCHEDLAB_CLOCK_CPU: simulated time per processor time
-  int64_t coalesced;    // SCHEDLAB_CLOCK_COALESCE: a sleep of exactly so many microseconds ...
-  int coalesced_times;  // ... is taken as one long one, so many times as long
+  const char *control;   // SCHEDLAB_CLOCK: where the driver listens; NULL: time is real
+  const char *sockets;   // SCHEDLAB_SOCKETS: the folder of rerouted sockets; NULL: left alone
+  const char *people;    // SCHEDLAB_PEOPLE: a file in passwd format; NULL: the system's
+  const char *unwanted;  // SCHEDLAB_UNWANTED: texts, one a line; output with one of them is not written
+  long uid;              // SCHEDLAB_UID: who the program thinks it is; -1: who it is
+  int64_t tick;          // SCHEDLAB_CLOCK_TICK: nanoseconds that each look at the clock takes
+  double cpu_factor;     // SCHEDLAB_CLOCK_CPU: simulated time per processor time
+  int64_t coalesced;     // SCHEDLAB_CLOCK_COALESCE: a sleep of exactly so many microseconds ...
+  int coalesced_times;   // ... is taken as one long one, so many times as long
 };
 extern struct settings settings;
 

@@ -18,25 +18,12 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.slurm_programs import slurm_programs
+from tests.slurm_site import CONF, Site, accounting, rows
 
 import schedlab as sl
 from schedlab.slurm.decider import RealSlurm
 from schedlab.slurm.errors import SlurmError
 from schedlab.slurm.workplace import leftovers
-
-CONF = """
-ClusterName=small
-SlurmctldHost=head
-SchedulerParameters=bf_interval=30,default_queue_depth=100
-SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
-PriorityType=priority/multifactor
-PriorityWeightJobSize=1000
-PriorityWeightPartition=100000
-NodeName=n[1-4] CPUs=8 RealMemory=16000 Feature=fast
-PartitionName=work Nodes=n[1-4] Default=YES MaxTime=10:00:00 PriorityTier=1
-PartitionName=urgent Nodes=n[1-4] PriorityTier=9
-"""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -54,43 +41,9 @@ def _nothing_left(monkeypatch: pytest.MonkeyPatch) -> Any:
     place.rmdir()
 
 
-class Site:
-    """A folder with a slurm.conf and jobs."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.conf, self.jobs = folder, folder / "slurm.conf", folder / "jobs.events"
-        self.configure()
-
-    def configure(self, more: str = "", text: str = CONF) -> None:
-        self.conf.write_text(text + more)
-
-    def submit(self, *jobs: str) -> None:
-        """`seconds run-time options` of each job."""
-        lines = []
-        for number, job in enumerate(jobs, 1):
-            submit, runtime, options = job.split(" ", 2)
-            lines.append(
-                f"-dt {submit} -e submit_batch_job | -J jobid_{number} -sim-walltime {runtime} --uid=ann {options} x.sh"
-            )
-        self.jobs.write_text("\n".join(lines) + "\n")
-
-    def run(self, *, observers: Any = (), out: Path | None = None, **options: Any) -> sl.Run:
-        decider = RealSlurm(self.conf, **{"evidence": 0, **options})
-        workload = sl.read_workload(self.jobs, requests="full", clean="none")
-        return sl.simulate(workload, decider.setup.cluster(), decider, observers=observers, out=out)
-
-
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
     return Site(tmp_path)
-
-
-def rows(run: sl.Run, *columns: str) -> list[tuple[Any, ...]]:
-    return run.jobs.sort("job").select(columns).rows()
-
-
-def accounting(run: sl.Run) -> pl.DataFrame:
-    return pl.read_parquet(io.BytesIO(run.evidence("slurm/accounting.parquet"))).sort("job")
 
 
 # ---- what it decides ----
@@ -439,7 +392,7 @@ def test_replay_prints_differences_results_and_refusals(site: Site, tmp_path: Pa
     assert "3 jobs through Slurm 22.05.8" in said.stdout
     assert "Slurm refused 1 job (3): Invalid license specification (2048)" in said.stderr
     run = sl.read_run(tmp_path / "run", verify=True)
-    assert run.policy == f"slurm-real(conf='{site.conf}')"
+    assert run.policy == "as it is" and run.config["decider"]["policy"] == f"slurm-real(conf='{site.conf}')"
     assert {"slurm/slurm.conf", "slurm/slurmctld.log.gz", "slurm/accounting.parquet"} <= set(run.config["files"])
     assert command("check", tmp_path / "run").stdout.strip().endswith("feasible")
     assert command("compare", tmp_path / "run").returncode == 0

@@ -17,6 +17,7 @@ import schedlab as sl
 from schedlab.analysis.compare import summary_of
 from schedlab.cli.main import app
 from schedlab.engine.checkpoint import Checkpoint
+from schedlab.model.errors import DecisionError
 
 ROOT = Path(__file__).parents[2]
 
@@ -188,6 +189,22 @@ def test_an_error_in_a_policy_names_their_line_and_keeps_what_was_simulated(tmp_
         (1, 0.0, 5.0, "completed"),
         (2, 10.0, 10.0, "running"),
     ]
+
+
+def test_a_run_that_failed_is_replaced_and_one_that_was_ended_early_is_not(tmp_path: Path) -> None:
+    jobs, machine = sl.Workload.of(submit=[0, 10, 20], runtime=[5, 30, 1], count=[1, 1, 1]), sl.Cluster.of_cores(4)
+    with pytest.raises(sl.PolicyError):
+        sl.simulate(jobs, machine, Failing(), out=tmp_path / "run")
+    assert sl.read_run(tmp_path / "run").config["failed"] is True
+    (tmp_path / "run" / "mine.txt").write_text("not of the run")
+    with pytest.raises(sl.InputError, match="already holds a run and other files"):
+        sl.simulate(jobs, machine, "easy", out=tmp_path / "run")
+    (tmp_path / "run" / "mine.txt").unlink()
+    assert not sl.simulate(jobs, machine, "easy", out=tmp_path / "run").incomplete
+    stepper = sl.Stepper(jobs, machine, out=tmp_path / "early")
+    stepper.finish()
+    with pytest.raises(sl.InputError, match="already holds a run"):
+        sl.simulate(jobs, machine, "easy", out=tmp_path / "early")
 
 
 def test_two_policies_with_state_do_not_disturb_each_other() -> None:
@@ -387,3 +404,16 @@ def test_a_policy_that_builds_on_a_native_one_says_what_that_says() -> None:
     run = sl.simulate(jobs, sl.Cluster.of_cores(2), On())
     assert run.jobs["backfilled"].to_list() == [False, False, True]
     assert run.summary["backfilled_share"] == pytest.approx(1 / 3)
+
+
+def test_a_refused_decision_names_the_job_as_its_log_does(tmp_path: Path) -> None:
+    """An element of an array, where the dump has no other number of it."""
+    rows = ["JobID|State|Submit|Start|End|Timelimit|ReqCPUS", "7_3|COMPLETED|1000|1000|1060|00:10:00|1"]
+    (tmp_path / "jobs.sacct").write_text("\n".join(rows) + "\n")
+
+    def on_no_node(view: Any, events: Any) -> None:
+        view.start(view.queue[0], [(9, 1)])
+
+    policy = type("Policy", (), {"decide": staticmethod(on_no_node)})()
+    with pytest.raises(DecisionError, match="cannot start job 7_3 at 0 s: there is no such node"):
+        sl.simulate(sl.read_workload(tmp_path / "jobs.sacct"), "2x1", policy)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from schedlab.analysis.fidelity import Fidelity, compare_workloads
 from schedlab.analysis.fidelity_distances import autocorrelation, correlation, distances, ranks, share_distance
@@ -42,7 +43,6 @@ def test_dependence_by_hand() -> None:
 
 
 def test_distances_as_scipy_has_them() -> None:
-    stats = pytest.importorskip("scipy.stats")
     random = np.random.default_rng(1)
     for _ in range(20):
         one = np.round(random.lognormal(3, 2, 300))

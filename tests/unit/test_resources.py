@@ -172,9 +172,9 @@ FAST, SLOW = "the partition fast", "the default partition slow"
     [
         (
             Request({"cores": 1, "gpus": 8}, partition="fast"),
-            *(1, "gpus", f"asks for 8 gpus a node, no node of {FAST} has more than 2"),
+            *(1, "gpus", f"asks for 8 GPUs a node, no node of {FAST} has more than 2"),
         ),
-        (Request({"cores": 1, "gpus": 1}), 1, "gpus", f"asks for 1 gpus a node, no node of {SLOW} has any"),
+        (Request({"cores": 1, "gpus": 1}), 1, "gpus", f"asks for 1 GPU a node, no node of {SLOW} has any"),
         (
             Request({"cores": 1, "memory": 2**34}),
             *(1, "memory", f"asks for 16 GiB of memory a node, no node of {SLOW} has more than 8 B"),
@@ -209,7 +209,7 @@ def test_rejections_of_what_no_single_node_has() -> None:
     halves = sl.Cluster((NodeGroup("a", 1, {"cores": 2, "gpu_milli": 1000}, prefix="a"),))
     assert rejected(Request({"gpu_milli": 1500}), cluster=halves) == (
         "gpus",
-        "asks for 1.5 gpus a node, no node has more than 1",
+        "asks for 1.5 GPUs a node, no node has more than 1",
     )
 
 
@@ -225,7 +225,7 @@ def test_rejections_are_counted_by_reason_and_resource() -> None:
 
 def test_thousandths_are_shown_as_what_they_are_a_part_of() -> None:
     assert (amount("gpu_milli", 500), amount("gpu_milli", 6_212_000)) == ("0.5", "6,212")
-    assert (amount_of("gpu_milli", 2500), amount_of("cpu_milli", 64_000)) == ("2.5 gpus", "64 cores")
+    assert (amount_of("gpu_milli", 2500), amount_of("cpu_milli", 64_000)) == ("2.5 GPUs", "64 cores")
     assert amount_of("memory", 3 * 2**30) == "3 GiB of memory"
     node = {"cores": 64, "memory": 2**38, "gpus": 2, "cpu_milli": 64_000, "gpu_milli": 2000}
     cluster = sl.Cluster((NodeGroup("n", 3, node),))
@@ -235,7 +235,7 @@ def test_thousandths_are_shown_as_what_they_are_a_part_of() -> None:
         ("gpus", 6),
     ]
     text = " ".join(" ".join(row) for row in cluster_rows(cluster))
-    assert "3 × 64 cores, 256 GiB of memory, 2 gpus" in text and "000" not in text.replace("2000", "000")
+    assert "3 × 64 cores, 256 GiB of memory, 2 GPUs" in text and "000" not in text.replace("2000", "000")
 
 
 def test_shares_count_as_cores_and_gpus() -> None:
@@ -402,7 +402,7 @@ def test_commands_name_resources(folder: Path) -> None:
     run = printed("run", "jobs.csv", "--cluster", "machine.toml", "--policy", "easy", "--out", "run")
     assert "utilisation of" in run and "gpus %" in run
     assert (
-        "rejected: 1 jobs (larger than the cluster, gpus: job 3 asks for 9 gpus a node, no node has more than 2)" in run
+        "rejected: 1 jobs (larger than the cluster, gpus: job 3 asks for 9 GPUs a node, no node has more than 2)" in run
     )
     compared = printed("compare", "run", "--resources", "group")
     assert "resources by group" in compared and "gpus" in compared.partition("resources by group")[2]

@@ -11,6 +11,7 @@ from schedlab.files import bytestream
 from schedlab.model.errors import InputError
 from schedlab.model.request import SINGLE_CORE, Request
 from schedlab.workload.options import ReadOptions
+from schedlab.workload.read import read_workload
 from schedlab.workload.sacct import blocks as sacct_blocks
 from schedlab.workload.sacct.read import SACCT_COMMAND, looks_like, read_sacct
 
@@ -278,7 +279,8 @@ def test_a_job_may_get_more_nodes_than_the_least_it_asked_for(read):
 
 def test_requests_of_gpus(read):
     tres = "billing=8,cpu=8,gres/gpu=4,gres/gpu:v100=4,node=2"
-    assert asked(read, tres=tres) == (2, Request({"cores": 4, "gpus": 2}, per_node_max=1), {})
+    typed = Request({"cores": 4, "gpus": 2, "gpu:v100": 2}, per_node_max=1)
+    assert asked(read, tres=tres) == (2, typed, {})
     count, request, filled = asked(read, tres="cpu=8,gres/gpu=3,node=2")
     assert (count, request.chunk["gpus"], filled) == (2, 2, {"gpus: rounded up to whole equal shares": 1})
     count, request, filled = asked(read, tres="cpu=8,gres/gpu=3")
@@ -317,8 +319,8 @@ def test_all_the_memory_of_a_node_cannot_be_told(read):
 def test_constraints(read):
     assert asked(read, cpus="1", features="a&b")[1] == Request(features=frozenset("ab"))
     count, request, filled = asked(read, cpus="1", features="[a*2]")
-    assert (count, request) == (1, SINGLE_CORE)
-    assert filled == {"constraints: left out, alternatives and counts cannot be expressed": 1}
+    assert (count, request) == (1, Request(sbatch=(("constraint", "[a*2]"),)))
+    assert filled == {}
 
 
 def test_names_become_numbers(read):
@@ -487,3 +489,100 @@ def test_the_sample_of_october(traces):
     assert workload.report.filled == {"rows with | inside a field: put together": 5}
     found = job(workload)
     assert (found["id"], found["runtime"], found["limit"], found["status"]) == (7_957_382, 56, 86_400, 5)
+
+
+def test_other_delimiters_are_told_by_the_header(tmp_path):
+    """`sacct -P --delimiter=';'`, or a table that somebody made of a dump, with quotation marks around lists."""
+    usual = read_sacct(written(tmp_path, HEADER + "|ReqTRES", row("1") + "|cpu=4,mem=2G,node=2"), ReadOptions())
+    for delimiter in (";", "\t", ","):
+        tres = '"cpu=4,mem=2G,node=2"' if delimiter == "," else "cpu=4,mem=2G,node=2"
+        lines = [text.replace("|", delimiter) for text in (HEADER + "|ReqTRES", row("1") + f"|{tres}")]
+        path = written(tmp_path, *lines)
+        assert looks_like(path.read_text(), "jobs.csv")
+        found = read_workload(path)
+        assert found.jobs.equals(usual.jobs) and found.requests == usual.requests, delimiter
+
+
+def test_a_comma_within_a_list_is_a_bad_row(tmp_path):
+    """Without quotation marks nobody knows where a list of resources ends."""
+    path = written(tmp_path, *(text.replace("|", ",") for text in (HEADER + "|ReqTRES", row("1") + "|cpu=4,node=2")))
+    with pytest.raises(InputError, match=r"(?s)line 2: has 10 fields, the header has 9.*--format=JobID"):
+        read_workload(path)
+
+
+def test_a_table_with_a_column_jobid_is_no_dump():
+    assert not looks_like("jobid,start,end\n1,2,3\n", "runs.csv")
+
+
+def test_the_default_layout_of_sacct_is_named(tmp_path):
+    """What sacct prints without -P: titles, dashes, values that are cut off."""
+    text = """JobID           JobName  Partition    Account  AllocCPUS      State ExitCode
+------------ ---------- ---------- ---------- ---------- ---------- --------
+5000         a_long_na+        cpu    lattice          1  COMPLETED      0:0
+"""
+    path = written(tmp_path, text)
+    with pytest.raises(InputError, match="is what sacct prints without -P, which cuts values") as error:
+        read_workload(path)
+    assert SACCT_COMMAND in str(error.value) and str(path) in str(error.value)
+
+
+def test_a_dump_without_header(tmp_path):
+    """`sacct -n`: read if it has the columns of the command, else named with its first line."""
+    path = written(tmp_path, row("1"), row("2"))
+    with pytest.raises(InputError, match="has no header, so nobody knows what its 8 columns are") as error:
+        read_workload(path)
+    said = str(error.value)
+    assert "it begins with '1|ann|COMPLETED" in said and "leave out -n" in said and SACCT_COMMAND in said
+    begin = 1_700_000_000
+    usual = "|ann|phys|cpu|normal|COMPLETED"
+    times = f"{begin}|{begin}|{begin + 5}|{begin + 105}|00:00:00|01:00:00"
+    tail = "1|1|1|0|cpu=1,node=1|cpu=1,node=1|None|"
+    rows = [f"7|7{usual}|{times}|{tail}|old|new", f"8|8{usual}|{times}|{tail}|"]
+    found = read_workload(written(tmp_path, *rows))
+    assert found.jobs["id"].to_list() == [7, 8]
+    assert found.report.filled["header, which is not there: columns as in the command for sacct"] == 1
+    asked = [dict(found.requests[place].sbatch) for place in found.jobs["request"].to_list()]
+    assert asked == [{"constraint": "old|new"}, {}]
+
+
+def test_what_only_slurm_understands_is_kept_for_it(read):
+    header = f"{HEADER}|Partition|Licenses|SubmitLine|ReqTRES|ReqMem|Constraints"
+    line = "sbatch --exclusive --nice=50 -w n7 -L ansys run.sh"
+    workload = read(
+        header,
+        f"{row('1')}|cpu|matlab:2||cpu=4,mem=8G,node=1,gres/nvme=2|2Gc|a|b",
+        f"{row('2')}|cpu,gpu||{line}|cpu=4,mem=8G,node=1|8G|a&b",
+        f"{row('3')}|cpu|||cpu=4,gres/gpu:a100=2,gres/gpu=2,license/x=3,node=2||",
+        requests="full",
+    )
+    asked = [workload.requests[place] for place in workload.jobs["request"].to_list()]
+    assert [dict(request.sbatch) for request in asked] == [
+        {"constraint": "a|b", "licenses": "matlab:2", "mem-per-cpu": "2048M"},
+        {"exclusive": "", "licenses": "ansys", "nice": "50", "nodelist": "n7", "partition": "cpu,gpu"},
+        {"licenses": "x:3"},
+    ]
+    assert [request.exclusive for request in asked] == [False, True, False]
+    assert asked[0].chunk == {"cores": 4, "memory": 8 << 30, "nvme": 2}
+    assert asked[2].chunk == {"cores": 2, "gpus": 1, "gpu:a100": 1}
+    assert workload.report.for_slurm == {
+        "licences: not used": 3,
+        "constraints with alternatives or counts: not used": 1,
+        "lists of partitions: not used": 1,
+        "option --nice: not used": 1,
+        "option --nodelist: not used": 1,
+    }
+
+
+def test_jobs_that_were_held_until_they_were_cancelled(traces):
+    """Slurm says so in Reason, and keeps the time of eligibility of before."""
+    workload = read_workload(traces / "slurm" / "ubccr-sacct_dump2101.log.gz", clean="none", bad_rows="drop")
+    jobs = workload.jobs
+    gone = jobs.filter(np.isfinite(jobs["cancel"].to_numpy()))
+    assert len(gone) and (gone["submit"] == gone["cancel"]).all() and (gone["runtime"] == 0).all()
+    assert {dict(workload.requests[place].sbatch).get("hold") for place in gone["request"].to_list()} == {""}
+
+
+def written(folder, *lines):
+    path = folder / "jobs.txt"
+    path.write_text("\n".join(lines) + "\n")
+    return path

@@ -46,7 +46,7 @@ def test_the_lines(tmp_path):
     assert f"--format={','.join(SACCT_COLUMNS)} " in SACCT_COMMAND
     begin = int(ORIGIN.timestamp())
     times = f"{begin}|{begin}|{begin + 5}|{begin + 105}|00:00:00|01:00:00"
-    assert first == f"7|7|ann|phys|batch|normal|COMPLETED|{times}|1|1|1|0|cpu=1,node=1|cpu=1,node=1|"
+    assert first == f"7|7|ann|phys|batch|normal|COMPLETED|{times}|1|1|1|0|cpu=1,node=1|cpu=1,node=1|None||"
     assert second.split("|")[12:16] == ["1-00:00:05", "4", "4", "0"]
 
 
@@ -112,7 +112,7 @@ def test_what_is_not_known_is_said(tmp_path):
 def test_requests_that_do_not_fit(tmp_path):
     requests = [
         Request({"cores": 4}, exclusive=True),
-        Request({"cores": 2, "licences": 1}, per_node_min=2),
+        Request({"cores": 2, "shared tokens": 1}, per_node_min=2),
         Request({"cores": 0, "memory": 1500}, features=frozenset(["a|b"])),
     ]
     workload = small(

@@ -95,17 +95,20 @@ def test_arrays_become_jobs(read):
     assert jobs.count.tolist() == [2, 2, 2, 1]
     assert jobs.after.tolist() == [-1, -1, -1, 3]  # the last task
     assert workload.report.records == workload.report.kept == 4
-    assert workload.report.filled["array: a job for each of its tasks"] == 3
+    assert jobs.names == ("1_0", "1_1", "1_2", "2")
+    assert workload.report.for_slurm["array: a job for each of its tasks"] == 3
 
 
 def test_begin_and_unknown_options_are_reported(read):
     workload = read(line("-J jobid_1 -t 5 --begin=now+1hour --nice=9 --colour=red -H -d afterok:99", dt=5))
     (jobs,) = workload.batches()
     assert jobs.submit.tolist() == [3605]
-    assert workload.report.filled == {
+    assert workload.report.for_slurm == {
         "option --nice: not used": 1,
         "option --colour: not used": 1,
         "option -H: not used": 1,
+    }
+    assert workload.report.filled == {
         "option --begin: counts as submitted then": 1,
         "run time: the limit, into which the job runs": 1,
         "dependency: on a job that is not there, not used": 1,

@@ -41,6 +41,12 @@ def use_clock(monkeypatch: pytest.MonkeyPatch, shim: Path) -> None:
     monkeypatch.setitem(sys.modules, "schedlab.slurm.clock", clock)
 
 
+@pytest.fixture(autouse=True)
+def _no_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most tests have no clock that a job could run on."""
+    monkeypatch.setattr(doctor, "_trial", lambda: Finding(True, "a job runs", "completed"))
+
+
 def by_name(findings: list[Finding]) -> dict[str, Finding]:
     return {finding.what: finding for finding in findings}
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 from tests.batches import FIVE_JOBS, TWO_NODES, config, job_batch, time_batch
 
 from schedlab.analysis.compare_groups import COLUMNS, compare_groups
@@ -110,20 +112,18 @@ def test_half_in_every_repetition() -> None:
     # differences -50, -100, -150: deviation 50
     reach = 4.302653 * 50 / math.sqrt(3)
     assert (found["group"], found["baseline"], found["metric"]) == ("easy", "fcfs", "wait.mean")
-    assert (found["paired"], found["n"], found["n_baseline"], found["test"]) == (True, 3, 3, "wilcoxon")
+    assert (found["paired"], found["n"], found["n_baseline"], found["scale"]) == (True, 3, 3, "ratio")
     assert (found["mean"], found["baseline_mean"], found["difference"]) == (100, 200, -100)
     assert found["difference_low"] == pytest.approx(-100 - reach, abs=1e-3)
     assert found["difference_high"] == pytest.approx(-100 + reach, abs=1e-3)
     assert [found[name] for name in ("ratio", "ratio_low", "ratio_high")] == pytest.approx([0.5, 0.5, 0.5])
-    assert (found["p"], found["effect"]) == (0.25, -1)  # 2 of 8 patterns of signs
     assert tuple(found) == COLUMNS
 
 
 def test_groups_without_partners() -> None:
     table = study_table([*runs("fcfs", [4, 5, 6]), *runs("easy", [1, 2, 3], first_seed=100)])
     found = only(compare_groups(table, "fcfs"))
-    assert (found["paired"], found["n"], found["n_baseline"], found["test"]) == (False, 3, 3, "mann-whitney")
-    assert (found["p"], found["effect"], found["difference"]) == (pytest.approx(0.1), -1, -3)
+    assert (found["paired"], found["n"], found["n_baseline"], found["difference"]) == (False, 3, 3, -3)
     # variances 1 and 1: error sqrt(2/3), 4 degrees of freedom, t 2.776445
     assert found["difference_high"] == pytest.approx(-3 + 2.776445 * math.sqrt(2 / 3), abs=1e-5)
 
@@ -138,25 +138,38 @@ def test_copies_are_compared_once() -> None:
     table = study_table([*runs("fcfs", [100, 100, 100]), *runs("easy", [50, 50, 50])])
     found = only(compare_groups(table, "fcfs"))
     assert (found["n"], found["difference"], found["ratio"]) == (1, -50, pytest.approx(0.5))
-    assert [found[name] for name in ("difference_low", "ratio_low", "p", "p_corrected", "effect")] == [None] * 5
+    assert [found[name] for name in ("difference_low", "ratio_low", "p", "p_corrected")] == [None] * 4
     varied = study_table([*runs("fcfs", [100, 100, 100]), *runs("random", [50, 60, 55])])
     assert only(compare_groups(varied, "fcfs"))["n"] == 3
 
 
-def test_p_values_are_corrected_for_all_comparisons() -> None:
-    base = [float(n) for n in range(10, 20)]
-    table = study_table(
-        [
-            *runs("fcfs", base),
-            *runs("easy", [value / 2 for value in base]),
-            *runs("sjf", [value / 3 for value in base]),
-        ]
-    )
+def test_intervals_and_p_values_are_corrected_for_all_comparisons() -> None:
+    random = np.random.default_rng(4)
+    waits = {group: random.lognormal(5, 1, 10).tolist() for group in ("fcfs", "easy", "sjf")}
+    table = study_table([run for group, values in waits.items() for run in runs(group, values)])
     found = compare_groups(table, "fcfs")
-    assert found["p"].to_list() == pytest.approx([2 / 1024, 2 / 1024])
-    assert found["p_corrected"].to_list() == pytest.approx([4 / 1024, 4 / 1024])
-    assert found["comparisons"].to_list() == [2, 2]
-    assert compare_groups(table, "fcfs", correction="bh")["p_corrected"].to_list() == pytest.approx([2 / 1024] * 2)
+    for row, group in zip(found.iter_rows(named=True), ("easy", "sjf"), strict=True):
+        logs = np.log(waits[group]) - np.log(waits["fcfs"])
+        by_scipy = stats.ttest_1samp(logs, 0)
+        assert (row["level"], row["comparisons"]) == (0.95, 2)
+        assert (row["p"], row["p_corrected"]) == pytest.approx((by_scipy.pvalue, min(2 * by_scipy.pvalue, 1)))
+        assert (row["ratio_low"], row["ratio_high"]) == pytest.approx(np.exp(by_scipy.confidence_interval(0.975)))
+    alone = only(compare_groups(table.filter(table["group"] != "sjf"), "fcfs"))
+    assert alone["p_corrected"] == alone["p"]
+    wider = only(compare_groups(table.filter(table["group"] != "sjf"), "fcfs", comparisons=2))
+    assert wider == found.row(0, named=True)
+
+
+def test_shares_are_tested_by_their_differences() -> None:
+    both = {"fcfs": [0.5, 0.6, 0.8], "easy": [0.6, 0.65, 0.82]}
+    table = study_table(
+        StudyRun(f"{group}-{n}", group, group, {"utilisation": value}, repetition=n)
+        for group, values in both.items()
+        for n, value in enumerate(values)
+    )
+    found = only(compare_groups(table, "fcfs"))
+    assert found["scale"] == "difference"
+    assert found["p"] == pytest.approx(stats.ttest_rel(both["easy"], both["fcfs"]).pvalue)
 
 
 def test_no_ratio_to_nothing() -> None:

@@ -148,3 +148,28 @@ def test_repetitions_share_seeds_between_policies() -> None:
     assert {run.seed for run in runs if run.repetition == 0} == {repetition_seed(0, 0)}
     assert len({run.seed for run in runs}) == 2
     assert len({run.identity for run in runs}) == len(runs)
+
+
+NAMED = GOOD.replace('["fcfs", "easy"]', '[{ name = "plain", policy = "fcfs" }, { name = "filled", policy = "easy" }]')
+
+
+def test_values_may_have_short_names() -> None:
+    found = study(NAMED.replace('policy = "fcfs" }\n', 'policy = "plain" }\n'))
+    assert found.names == {"policy": {"fcfs": "plain", "easy": "filled"}}
+    assert found.baseline == {"policy": "fcfs"} and found.grid["policy"] == ("fcfs", "easy")
+    assert [run.identity for run in plan(found)] == [run.identity for run in plan(study())]  # a name changes no run
+    rule = '\n[[exclude]]\npolicy = "filled"\npressure = [0.7, 0.8]\n'
+    assert len(list(study(NAMED + rule).points())) == 4
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ('[{ name = "plain", policy = "fcfs" }, { name = "plain", policy = "easy" }]', "appears twice"),
+        ('[{ name = "plain" }]', "expected { name = …, policy = … } with texts"),
+        ('[{ name = "plain", policy = "feasy" }]', "feasy"),
+    ],
+)
+def test_names_that_do_not_serve_are_refused(value: str, said: str) -> None:
+    (found,) = mistakes(GOOD.replace('["fcfs", "easy"]', value))
+    assert said in found and found.startswith("s.toml:11: policy")

@@ -68,4 +68,4 @@ def test_what_did_not_count_is_said(tmp_path: Path) -> None:
     text = '[workload]\nlog = "m.swf"\n[run]\ncluster = "1x4"\npolicy = ["easy", "fcfs"]\n'
     study = parse_study(text, str(tmp_path / "study.toml"))
     run_study(study, tmp_path / "out")
-    assert Results(tmp_path / "out").not_counted() == ["not counted: memory (1x4 has none), which 1 jobs ask for"]
+    assert Results(tmp_path / "out").notes() == ["not counted: memory (1x4 has none), which 1 job asks for"]

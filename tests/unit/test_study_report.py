@@ -70,7 +70,7 @@ def result(run: PlannedRun, wait: float | None, utilisation: float = 0.5) -> dic
         "metrics": {},
         "files": {},
         "seconds": {"workload": 0.25, "engine": 0.5, "all": 1.0},
-        "memory_mb": 120.0,
+        "performance": {"total": 0.75, "cpu": 0.7, "memory": 120.0},
     }
 
 
@@ -140,8 +140,9 @@ def test_the_page_says_what_was_found(tmp_path: Path) -> None:
     assert "6 of 6 runs are finished: 2 values of policy, 3 repetitions of each, compared on the same jobs." in seen
     assert "Jobs: the model lublin(processors=64) (100 a run). Machine: pool:64." in seen
     assert "The intervals cover the drawing of jobs from the model lublin(processors=64)" in seen
-    # As in test_verdict, computed by hand.
-    assert "better easy halves the mean wait (−50 %, 95 % CI −55 to −44 %, 3 paired repetitions)" in seen
+    # As in test_verdict, for two metrics: t is 6.2053 instead of 4.3027, and 0.1153 of the logarithms becomes 0.1663.
+    told = "easy halves the mean wait (−50 %, 95 % CI −57 to −41 % corrected for 2 comparisons, 3 paired repetitions)"
+    assert f"better {told}" in seen
     assert "easy does not change the utilisation (3 paired repetitions)" in seen
     # (52 + 105 + 149) / 3 s, in minutes; Student: 4.3027 × 48.58 s / √3 is 120.7 s.
     assert '<td class="best" data-value="102.0">1.70 ± 2.01</td>' in page

@@ -11,8 +11,9 @@ from tests.swf_files import log, row
 
 from schedlab.cli.transform import transform as command
 from schedlab.model.errors import InputError
-from schedlab.model.request import Request
+from schedlab.model.request import SINGLE_CORE, Request
 from schedlab.model.workload import JobBatch, Phase, Shape, Workload
+from schedlab.workload.formats import write_workload
 from schedlab.workload.read import read_workload
 from schedlab.workload.transform import (
     duplicate,
@@ -486,3 +487,12 @@ def test_rescaling_jobs_of_several_cores_a_chunk() -> None:
         "cores that were grouped on nodes: may go anywhere now": 1,
         "requests for GPUs, features or a partition: dropped": 1,
     }
+
+
+def test_what_is_lost_is_what_the_jobs_of_the_window_have(tmp_path):
+    """The only job with GPUs and alternatives comes later: nothing of it is lost."""
+    special = Request({"cores": 1, "gpus": 2}, sbatch=(("constraint", "a|b"),))
+    workload = Workload.of(submit=[0, 100], runtime=[5, 5], request=[0, 1], requests=[SINGLE_CORE, special])
+    whole = write_workload(tmp_path / "whole.swf", workload)
+    assert whole == ["requests for gpus", "what only Slurm understands: constraint"]
+    assert write_workload(tmp_path / "part.swf", window(workload, 0, 50)) == []

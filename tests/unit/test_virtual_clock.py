@@ -69,7 +69,14 @@ class Program:
     """A program on the clock, and what it says."""
 
     def __init__(
-        self, folder: Path, shim: Path, *arguments: str | Path, tick: int = 0, cpu: float = 0.0, coalesce: str = ""
+        self,
+        folder: Path,
+        shim: Path,
+        *arguments: str | Path,
+        tick: int = 0,
+        cpu: float = 0.0,
+        coalesce: str = "",
+        unwanted: tuple[str, ...] = (),
     ):
         self.sockets = folder / "sockets"
         self.sockets.mkdir()
@@ -82,6 +89,7 @@ class Program:
             tick=tick,
             cpu_factor=cpu,
             coalesce=coalesce,
+            unwanted=unwanted,
         )
         self.process = subprocess.Popen(arguments, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.clock.wait_for(self.process)
@@ -337,6 +345,16 @@ def test_a_client_has_real_time_and_the_people_of_the_file(folder: Path, shim: P
         "3001 3001 3001 3001",
         "1",
     ]
+
+
+def test_every_host_is_this_one(folder: Path, shim: Path, probe: Path) -> None:
+    with closing(Program(folder, shim, probe, "resolves")) as program:
+        assert program.finish() == "127.0.0.1 6817\n127.0.0.1 6817\n 6817\n"
+
+
+def test_output_that_nobody_wants_is_not_written(folder: Path, shim: Path, probe: Path) -> None:
+    with closing(Program(folder, shim, probe, "writes", unwanted=("nonsense", "cannot reach"))) as program:
+        assert program.finish() == "0 all is well\n2 all is well\n"
 
 
 def test_the_library_lies_beside_the_core() -> None:

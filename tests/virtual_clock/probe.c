@@ -3,12 +3,14 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <grp.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -209,12 +211,44 @@ static int people(void) {
   return 0;
 }
 
+// ---- names of hosts, and output
+
+static int resolves(void) {
+  struct addrinfo hints = {.ai_flags = AI_ADDRCONFIG, .ai_socktype = SOCK_STREAM}, *found;
+  const char *hosts[] = {"127.0.0.1", "no-such-host.invalid", NULL};
+  for (int i = 0; i < 3; i++) {
+    char text[INET6_ADDRSTRLEN] = "";
+    int error = getaddrinfo(hosts[i], "6817", &hints, &found);
+    if (error) return printf("%s\n", gai_strerror(error)), 1;
+    struct sockaddr_in *address = (struct sockaddr_in *)found->ai_addr;
+    if (hosts[i]) inet_ntop(AF_INET, &address->sin_addr, text, sizeof text);
+    printf("%s %d\n", text, ntohs(address->sin_port));
+    freeaddrinfo(found);
+  }
+  sleep(1);
+  return 0;
+}
+
+static void write_line(const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  vfprintf(stdout, format, values);
+  va_end(values);
+}
+
+static int writes(void) {
+  for (int i = 0; i < 3; i++) write_line("%d %s\n", i, i == 1 ? "cannot reach anybody" : "all is well");
+  sleep(1);
+  return 0;
+}
+
 static const struct {
   const char *name;
   int (*run)(void);
 } programs[] = {{"sleeps", sleeps}, {"naps", naps},         {"looks", looks},     {"burns", burns},
                 {"forks", forks},   {"computes", computes}, {"handles", handles}, {"cancels", cancels},
-                {"calls", calls},   {"listens", listens},   {"people", people}};
+                {"calls", calls},   {"listens", listens},   {"people", people},   {"resolves", resolves},
+                {"writes", writes}};
 
 int main(int count, char **arguments) {
   for (size_t i = 0; count == 2 && i < sizeof programs / sizeof *programs; i++)

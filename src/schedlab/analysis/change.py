@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -31,8 +32,8 @@ class Change:
     @classmethod
     def of(cls, row: Mapping[str, Any], unit: Unit) -> Change:
         """Of a row of `compare_groups`."""
-        name = "difference" if unit == "share" or row["ratio"] is None else "ratio"
-        kind: Any = "points" if unit == "share" else "ratio" if name == "ratio" else "amount"
+        name = row["scale"]
+        kind: Any = "ratio" if name == "ratio" else "points" if unit == "share" else "amount"
         means = row["baseline_mean"], row["mean"]
         return cls(kind, unit, row[name], row[f"{name}_low"], row[f"{name}_high"], means)
 
@@ -48,6 +49,11 @@ class Change:
     def nothing(self) -> bool:
         """The same in every repetition."""
         return self.estimate == self.neutral and self.low == self.high
+
+    @property
+    def constant(self) -> bool:
+        """The same change in every repetition: seen, but nothing is known about the spread."""
+        return self.low is not None and self.high is not None and math.isclose(self.low, self.high, rel_tol=1e-9)
 
     @property
     def excluded(self) -> bool:

@@ -70,11 +70,20 @@ _OF_RESOURCES: dict[str, tuple[str, Unit, Better]] = {
     "queue.max": ("most {} waited for", "number", "lower"),
     "fragmentation": ("fragmentation of {}", "share", "lower"),
 }
+_PERFORMANCE = (  # of a study's runs, see docs/experiments.md
+    Metric("performance.total", "time of a run", "time"),
+    Metric("performance.cpu", "processor time of a run", "time"),
+    Metric("performance.deciding", "time of deciding", "time"),
+    Metric("performance.memory", "peak memory in MB", "number"),
+)
+PERFORMANCE = {metric.key: metric for metric in _PERFORMANCE}
 
 
 def metric_called(key: str) -> Metric | None:
     """The metric with this key; also of a resource (`resources.gpus.utilisation`). None if nobody has defined it."""
     head, _, rest = key.partition(".")
+    if key in PERFORMANCE:
+        return PERFORMANCE[key]
     if head != "resources":
         return METRICS.get(key)
     for ending, (label, unit, better) in _OF_RESOURCES.items():

@@ -1,11 +1,11 @@
-"""Confidence intervals of means, from Student's distribution: what a handful of repetitions can honestly tell."""
+"""What a handful of repetitions can honestly tell about a mean: Student's interval, and the test that belongs to it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,21 +14,22 @@ from schedlab.model.errors import InputError
 
 LEVEL = 0.95
 
-Method = Literal["student", "welch", "bca", "percentile"]
-
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """An estimate and the limits between which, at `level`, the true value is expected."""
+    """An estimate and the limits between which, at `level`, the true value is expected.
+
+    `p` is that of the two-sided test whether the true value is 0: below 1 - level exactly where the limits leave 0 out.
+    """
 
     estimate: float
     low: float
     high: float
     level: float
-    method: Method
+    p: float | None = None
 
     def mapped(self, function: Callable[[float], float]) -> Interval:
-        """Of an increasing function of the estimated value."""
+        """Of an increasing function of the estimated value; what was 0 before is what `p` is about."""
         return replace(self, estimate=function(self.estimate), low=function(self.low), high=function(self.high))
 
 
@@ -39,7 +40,7 @@ def student_interval(values: NDArray[Any], level: float = LEVEL) -> Interval | N
     if n < 2:
         return None
     error = math.sqrt(float(values.var(ddof=1)) / n)
-    return _around(float(values.mean()), error, n - 1, level, "student")
+    return _around(float(values.mean()), error, n - 1, level)
 
 
 def welch_interval(one: NDArray[Any], other: NDArray[Any], level: float = LEVEL) -> Interval | None:
@@ -49,10 +50,8 @@ def welch_interval(one: NDArray[Any], other: NDArray[Any], level: float = LEVEL)
         return None
     parts = [float(sample.var(ddof=1)) / len(sample) for sample in (one, other)]
     difference, variance = float(one.mean() - other.mean()), sum(parts)
-    if variance == 0:
-        return Interval(difference, difference, difference, level, "welch")
-    freedom = variance**2 / (parts[0] ** 2 / (len(one) - 1) + parts[1] ** 2 / (len(other) - 1))
-    return _around(difference, math.sqrt(variance), freedom, level, "welch")
+    squares = parts[0] ** 2 / (len(one) - 1) + parts[1] ** 2 / (len(other) - 1)
+    return _around(difference, math.sqrt(variance), variance**2 / squares if squares else math.inf, level)
 
 
 def check_level(level: float) -> None:
@@ -66,8 +65,10 @@ def known(values: Any) -> NDArray[np.float64]:
     return numbers[~np.isnan(numbers)]
 
 
-def _around(centre: float, error: float, freedom: float, level: float, method: Method) -> Interval:
-    from scipy.special import stdtrit
+def _around(centre: float, error: float, freedom: float, level: float) -> Interval:
+    if error == 0:
+        return Interval(centre, centre, centre, level, float(centre == 0))
+    from scipy.special import stdtr, stdtrit
 
-    reach = float(stdtrit(freedom, (1 + level) / 2)) * error
-    return Interval(centre, centre - reach, centre + reach, level, method)
+    reach = -float(stdtrit(freedom, (1 - level) / 2)) * error
+    return Interval(centre, centre - reach, centre + reach, level, 2 * float(stdtr(freedom, -abs(centre) / error)))

@@ -13,7 +13,7 @@ from schedlab.model.cluster import NodeGroup
 from schedlab.model.eligible import eligible_groups
 from schedlab.model.request import Request
 from schedlab.model.resources import THOUSANDTHS, amount, amount_of
-from schedlab.model.run import Run, Tables
+from schedlab.model.run import Run, Tables, job_names
 from schedlab.model.states import OVER_BUDGET, REASONS, STATES
 
 REJECTED = STATES.index("rejected")
@@ -34,8 +34,8 @@ def rejections(tables: Tables, machine: Machine) -> list[dict[str, Any]]:
     rows = np.flatnonzero(tables.column("state") == REJECTED)
     if not len(rows):
         return []
-    columns = (tables.column(name)[rows].tolist() for name in ("sequence", "job", "request", "count", "reason"))
-    for _, job, request, count, code in sorted(zip(*columns, strict=True)):
+    columns = (tables.column(name)[rows].tolist() for name in ("sequence", "request", "count", "reason"))
+    for _, request, count, code, job in sorted(zip(*columns, job_names(tables, rows), strict=True)):
         kind = request, count, code
         if kind not in known:
             known[kind] = shortage(machine, machine.requests[request], count, REASONS[code])

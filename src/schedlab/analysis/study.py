@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 IDENTITY = ("run", "group", "policy", "repetition", "seed")
 PARAMETER = "parameters."  # begins the name of a column of what the study varies
+_TIMED = "performance."  # begins the name of one that differs from one execution of a run to the next
 _SETTINGS = ("tau", "trim")  # how the summary was made, not what it found
 _COUNTED = ("states.", "reasons.")  # a summary leaves out those that are 0
 
@@ -68,6 +69,16 @@ def metric_columns(table: pl.DataFrame) -> list[str]:
     return [name for name in table.columns if name not in IDENTITY and not name.startswith(PARAMETER)]
 
 
+def is_timed(metric: str) -> bool:
+    """Whether it is about the execution of a run, not about its schedule."""
+    return metric.startswith(_TIMED)
+
+
+def schedule_columns(table: pl.DataFrame) -> list[str]:
+    """Metrics in which the same run agrees with itself, whenever it is executed."""
+    return [name for name in metric_columns(table) if not is_timed(name)]
+
+
 def chosen_metrics(table: pl.DataFrame, metrics: Sequence[str] | None) -> list[str]:
     """Those asked for, which have to be there; all of them if nobody asks."""
     there = metric_columns(table)
@@ -82,15 +93,17 @@ def merge_repetitions(
 ) -> pl.DataFrame:
     """One row per group and metric: mean over the repetitions, its interval, and the spread of the repetitions.
 
-    Repetitions that agree in every metric are the same run twice and count once. `low` and `high` are null for one.
+    Repetitions that agree in every metric are the same run twice and count once, except for what they cost. `low` and
+    `high` are null for one.
     """
     import polars as pl
 
-    everything, chosen = metric_columns(table), chosen_metrics(table, metrics)
+    of_schedule, chosen = schedule_columns(table), chosen_metrics(table, metrics)
     rows: list[tuple[Any, ...]] = []
     for (group,), runs in table.group_by("group", maintain_order=True):
-        different = runs.unique(everything, keep="first", maintain_order=True)
-        rows.extend((group, metric, *_merged(different[metric], level)) for metric in chosen)
+        different = runs.unique(of_schedule, keep="first", maintain_order=True)
+        of = {metric: runs if is_timed(metric) else different for metric in chosen}
+        rows.extend((group, metric, *_merged(of[metric][metric], level)) for metric in chosen)
     names = ("n", "mean", "low", "high", "deviation", "min", "max")
     schema = {"group": pl.String, "metric": pl.String, **dict.fromkeys(names, pl.Float64)}
     return pl.DataFrame(rows, schema | {"n": pl.Int64}, orient="row")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,8 +10,6 @@ from schedlab.analysis.compare import Better, Unit, metric_called
 
 if TYPE_CHECKING:
     import polars as pl
-
-SIGNIFICANT = 0.05  # a corrected p-value below it is a difference
 
 _NAMES = {"backfilled_share": "share of backfilled jobs", "queued_share": "share of time with a queue"}
 
@@ -38,8 +35,10 @@ def verdict(row: Mapping[str, Any], *, jobs: str = "") -> str:
         return f"{group} does not change {what} ({_repetitions(row)})"
     if change.hardly:
         return f"{group} hardly changes {what}{_told(change.shown(), _interval(row, change), _repetitions(row))}"
-    facts = (_interval(row, change), *_disagreement(row, change), _repetitions(row))
-    if _is_difference(row, change):
+    if change.constant:
+        return f"in each of {_repetitions(row)}, {group} {change.claim(what)}{_told(change.shown(claimed=True))}"
+    facts = (_interval(row, change), _repetitions(row))
+    if change.excluded:
         return f"{group} {change.claim(what)}{_told(change.shown(claimed=True), *facts)}"
     return f"no difference in {what} can be told between {group} and {baseline}{_told(change.shown(), *facts)}"
 
@@ -50,7 +49,7 @@ def judgement(row: Mapping[str, Any]) -> Literal["better", "worse", ""]:
     if better is None or row["difference"] is None or min(row["n"], row["n_baseline"]) < 2:
         return ""
     change = Change.of(row, metric_unit(row["metric"]))
-    if change.hardly or not _is_difference(row, change):
+    if change.hardly or change.constant or not change.excluded:
         return ""
     return "better" if change.up == (better == "higher") else "worse"
 
@@ -86,34 +85,10 @@ def metric_better(key: str) -> Better:
     return None if metric is None else metric.better
 
 
-def _is_difference(row: Mapping[str, Any], change: Change) -> bool:
-    """By the interval, or by the test where that and the estimate point the same way."""
-    return change.excluded or (_significant(row) and (row["effect"] > 0) == change.up)
-
-
-def _significant(row: Mapping[str, Any]) -> bool:
-    return row["p_corrected"] is not None and row["p_corrected"] < SIGNIFICANT
-
-
-def _smallest_p(row: Mapping[str, Any]) -> float:
-    """Of the rank test of so many repetitions: where all of one group are below all of the other."""
-    if row["paired"]:
-        return 2 / math.pow(2, row["n"])
-    return 2 / math.comb(row["n"] + row["n_baseline"], row["n"])
-
-
 def _interval(row: Mapping[str, Any], change: Change) -> str:
-    return f"{100 * row['level']:.3g} % CI {change.limits()}"
-
-
-def _disagreement(row: Mapping[str, Any], change: Change) -> list[str]:
-    """The p-value is worth saying where it tells something else than the interval, and could have told the same."""
-    if row["p_corrected"] is None or change.excluded == _significant(row):
-        return []
-    if not _significant(row) and _smallest_p(row) * row["comparisons"] >= SIGNIFICANT:
-        return []
-    several = f" corrected for {row['comparisons']} comparisons" if row["comparisons"] > 1 else ""
-    return [f"p = {row['p_corrected']:.2g}{several}"]
+    """Of all comparisons together, so that it leaves no change out exactly where the corrected test does."""
+    several = f" corrected for {row['comparisons']:,} comparisons" if row["comparisons"] > 1 else ""
+    return f"{100 * row['level']:.3g} % CI {change.limits()}{several}"
 
 
 def _repetitions(row: Mapping[str, Any]) -> str:

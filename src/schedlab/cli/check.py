@@ -31,12 +31,26 @@ def check(
     else:
         for run, offences in verdicts.items():
             say(f"{run}: {'feasible' if not offences else _count(len(offences))}", "green" if not offences else "red")
+            names = _names(run) if offences else {}
             for offence in offences[:SHOWN]:
-                say(f"  {offence.kind}: {offence.message}")
+                say(f"  {offence.described(names)}")
             if len(offences) > SHOWN:
                 say(f"  … and {len(offences) - SHOWN:,} more")
     if any(verdicts.values()):
         raise typer.Exit(1)
+
+
+def _names(run: str) -> dict[int, str]:
+    """The ids of its jobs as their log writes them."""
+    from schedlab.engine.store import read_run
+    from schedlab.model.errors import InputError
+    from schedlab.model.run import job_names
+
+    try:
+        tables = read_run(run).tables
+        return dict(zip(tables.column("job").tolist(), job_names(tables), strict=True))
+    except (InputError, OSError, KeyError):  # which is one of the offences
+        return {}
 
 
 def _count(number: int) -> str:

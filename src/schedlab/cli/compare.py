@@ -129,6 +129,8 @@ def compare(
     console().print(comparison_table(comparison))
     if note := footnote(comparison):
         say(note, "dim")
+    for note in _notes(found, comparison):
+        say(note, "dim")
     if by is not None and classes is not None:
         _print_classes(by, comparison, classes)
     if parts is not None:
@@ -145,6 +147,14 @@ def _heading(runs: Sequence[Run], comparison: Comparison, chosen: Selection | No
     if chosen is None:
         return common
     return f"{common or f'{len(runs)} runs'} ({chosen.title})"
+
+
+def _notes(runs: Sequence[Run], comparison: Comparison) -> list[str]:
+    """What reading the logs met."""
+    from schedlab.workload.notes import notes_together, run_notes
+
+    notes = [run_notes(run.workload, run.cluster.name) for run in runs]
+    return notes_together([(row.label, some) for row, some in zip(comparison.rows, notes, strict=True)])
 
 
 def open_runs(paths: Sequence[Path]) -> list[Run]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -75,15 +76,13 @@ def _convert_cluster(source: str, out: Path, to: str | None) -> list[str]:
 def _convert_jobs(source: str, out: Path, to: str | None, reading: dict[str, Any]) -> list[str]:
     from schedlab.cli.output import say
     from schedlab.workload.formats import format_to_write, write_workload
-    from schedlab.workload.notes import noted
+    from schedlab.workload.notes import reading_notes
     from schedlab.workload.read import read_workload
 
     target = format_to_write(out, to)
     workload = read_workload(source, **reading, in_memory=False)
     lost = write_workload(out, workload, to)
     say(f"{workload.name}: {workload.report.kept:,} jobs in {out} ({target.what})")
-    for reason, number in workload.report.dropped.items():
-        say(f"  left out: {number:,} {reason}", "dim")
-    for note in noted(workload.report.filled, workload.report.kept):
-        say(f"  noted: {note}", "dim")
+    for note in reading_notes(asdict(workload.report)):
+        say(f"  {note}", "dim")
     return lost

@@ -10,8 +10,11 @@ import typer
 from schedlab.cli.options import ForceFile, Json
 
 if TYPE_CHECKING:
+    from schedlab.experiment.plan import Part
     from schedlab.experiment.results import Results
     from schedlab.experiment.study import Study
+
+SAFETY = "Against losses"
 
 experiment = typer.Typer(
     name="experiment",
@@ -36,6 +39,34 @@ def run(
         Path | None,
         typer.Option("--on", metavar="PARSL.py", help="Execute on what this Parsl configuration describes."),
     ] = None,
+    checkpoint_every: Annotated[
+        str | None,
+        typer.Option(
+            "--checkpoint-every",
+            metavar="10m",
+            help="Save the state of each run that often, so that the same command can take it up again after whatever "
+            "happens to the machine.",
+            rich_help_panel=SAFETY,
+        ),
+    ] = None,
+    mirror: Annotated[
+        Path | None,
+        typer.Option(
+            "--mirror",
+            metavar="DIR",
+            help="Copy each result to this folder too, on another disk, as soon as it is finished. It is the folder of "
+            "a study like any other.",
+            rich_help_panel=SAFETY,
+        ),
+    ] = None,
+    part: Annotated[
+        str | None,
+        typer.Option(
+            "--part",
+            metavar="1/2",
+            help="Run only this part, where machines share nothing; [b]schedlab experiment import[/b] merges parts.",
+        ),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", metavar="", help="Show the plan and what it will cost, run nothing else.")
     ] = False,
@@ -48,14 +79,27 @@ def run(
 
     [b]schedlab experiment run study.toml[/b]
     """
+    from schedlab.experiment.plan import Part
     from schedlab.experiment.study import read_study
+    from schedlab.model.units import parse_duration
 
+    chosen = None if part is None else Part.parse(part)
+    every = None if checkpoint_every is None else parse_duration(checkpoint_every, where="--checkpoint-every")
     wanted = read_study(study)
     folder = out or study.with_suffix("")
     if dry_run:
-        _show_plan(wanted, folder, workers)
+        _show_plan(wanted, folder, workers, chosen)
         return
-    run_and_report(wanted, folder, workers=_workers(workers, on), fail_fast=fail_fast, quiet=quiet)
+    run_and_report(
+        wanted,
+        folder,
+        quiet=quiet,
+        workers=_workers(workers, on),
+        part=chosen,
+        mirror=mirror,
+        checkpoint_every=every,
+        fail_fast=fail_fast,
+    )
 
 
 @experiment.command()
@@ -69,7 +113,7 @@ def status(folder: Folder, as_json: Json = False) -> None:
         state = found.status
         failures = [{**run.to_dict(), "error": error, "traceback": trace} for run, error, trace in state.failures]
         counts = {"planned": state.planned, "done": state.done, "open": state.open, "seconds": state.seconds}
-        print_json({"name": found.name, **counts, "failed": failures})
+        print_json({"name": found.name, "part": found.study.get("part"), **counts, "failed": failures})
         return
     print_status(found)
 
@@ -158,34 +202,48 @@ def export_study(
 
 @experiment.command("import")
 def import_study(
-    archive: Annotated[Path, typer.Argument(metavar="ARCHIVE", help="From export.", show_default=False)],
+    sources: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SOURCE...", help="Folders of the same study, or archives from export.", show_default=False
+        ),
+    ],
     folder: Folder,
 ) -> None:
-    """Put the runs of an archive into a study's folder; what is there already stays."""
-    from schedlab.cli.output import say
-    from schedlab.experiment.keeping import import_study as unpack
+    """Put the runs of other folders or archives into a study's folder, new or not; what is there already stays.
 
-    say(f"{unpack(archive, folder):,} new runs in {folder}")
+    [b]schedlab experiment import part1 part2 study[/b]
+    """
+    from schedlab.cli.output import say
+    from schedlab.experiment.keeping import import_study as merge
+
+    for source in sources:
+        new, there = merge(source, folder)
+        say(f"{new:,} new runs in {folder} from {source}" + (f", {there:,} were there" if there else ""))
+    status = _results(folder).status
+    say(f"{status.done:,} of {status.planned:,} runs are done", "dim")
 
 
 def run_and_report(
-    study: Study, folder: Path, *, workers: Any = None, fail_fast: bool = False, quiet: bool = False
+    study: Study, folder: Path, *, quiet: bool = False, workers: Any = None, part: Part | None = None, **options: Any
 ) -> None:
-    """Run what is left of a study, and print what came out."""
+    """Run what is left of a study, and print what came out. The options are those of `run_study`."""
     from schedlab.cli.experiment_output import StudyBar, print_summary
     from schedlab.cli.output import InterruptedError, say, warn
     from schedlab.experiment.coordinator import run_study
     from schedlab.experiment.results import Results
 
-    with StudyBar(study.name, quiet) as bar:
+    with StudyBar(study.name, quiet, part) as bar:
         try:
             status = run_study(
                 study,
                 folder,
                 workers=workers or _workers(None, None),
-                fail_fast=fail_fast,
+                part=part,
                 watch=bar,
+                tell=warn,
                 stopping=_stopping,
+                **options,
             )
         except KeyboardInterrupt:
             raise InterruptedError(f"what is done is kept in {folder}; the same command goes on") from None
@@ -227,10 +285,10 @@ def _workers(count: int | None, on: Path | None) -> Any:
     return partial(LocalWorkers, count=count)
 
 
-def _show_plan(study: Study, folder: Path, workers: int | None) -> None:
+def _show_plan(study: Study, folder: Path, workers: int | None, part: Part | None) -> None:
     from schedlab.cli.experiment_output import print_plan
     from schedlab.cli.output import messages
     from schedlab.experiment.cost import expected_cost
 
     messages().print("measuring what a run takes …", style="dim")
-    print_plan(study, folder, expected_cost(study, folder, workers))
+    print_plan(study, folder, expected_cost(study, folder, workers, part), part)

@@ -5,27 +5,31 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from schedlab.cli.output import console, say
 from schedlab.cli.progress import Bar, watched
+from schedlab.experiment.folder import CHECKPOINTS
 from schedlab.model.units import format_duration
 
 if TYPE_CHECKING:
     from schedlab.experiment.cost import Cost
+    from schedlab.experiment.plan import Part
     from schedlab.experiment.results import Results
     from schedlab.experiment.study import Study
 
 MOST_VERDICTS = 12
 MOST_GROUPS = 40
+MOST_NOTES = 12
 LINE_EVERY = 60.0  # seconds, where nobody watches a bar
 
 
 class StudyBar(Bar):
     """Called with the runs planned, done and failed; a line a minute where there is no terminal."""
 
-    def __init__(self, name: str, quiet: bool) -> None:
+    def __init__(self, name: str, quiet: bool, part: Part | None = None) -> None:
         super().__init__(name, 0)
+        self._part = "" if part is None else f"part {part}: "
         self._quiet, self._watched = quiet, watched(quiet)
         self._before: int | None = None
         self._said = time.monotonic()
@@ -34,7 +38,7 @@ class StudyBar(Bar):
         if self._before is None:
             self._before, self._total = done, planned
             if not self._quiet:
-                say(f"{planned:,} runs, {done:,} of them done before")
+                say(f"{self._part}{planned:,} runs, {done:,} of them done before")
             return
         new = done - self._before
         left = (planned - done - failed) * self.seconds / max(new, 1)
@@ -46,11 +50,13 @@ class StudyBar(Bar):
             print(f"{text}, about {format_duration(round(left))} left", file=sys.stderr, flush=True)
 
 
-def print_plan(study: Study, folder: Path, cost: Cost) -> None:
+def print_plan(study: Study, folder: Path, cost: Cost, part: Part | None = None) -> None:
     """What `--dry-run` says."""
-    say(f"{study.name}: {cost.planned:,} runs, {cost.done:,} of them done in {folder}")
+    of_it = "" if part is None else f"part {part}, "
+    say(f"{study.name}: {of_it}{cost.planned:,} runs, {cost.done:,} of them done in {folder}")
     for name, values in study.grid.items():
-        shown = ", ".join(map(str, values[:6])) + (f", … ({len(values)} values)" if len(values) > 6 else "")
+        short = [str(study.names.get(name, {}).get(str(value), value)) for value in values[:6]]
+        shown = ", ".join(short) + (f", … ({len(values)} values)" if len(values) > 6 else "")
         say(f"  {name}: {shown}", "" if len(values) > 1 else "dim")
     say(f"  repetitions: {study.repetitions}")
     tried = "1 run" if cost.tried == 1 else f"{cost.tried:,} runs"
@@ -64,6 +70,10 @@ def print_status(results: Results) -> None:
     status = results.status
     counts = f"{status.planned:,} runs planned, {status.done:,} done, {status.failed:,} failed, {status.open:,} open"
     say(f"{results.name}: {counts}")
+    if results.part:
+        say(f"  {results.part}; schedlab experiment import brings in the others", "dim")
+    if begun := len(list((results.folder / CHECKPOINTS).glob("*/checkpoint.json"))):
+        say(f"  {begun:,} of the open runs will go on at a checkpoint", "dim")
     if status.done:
         say(f"  {format_duration(round(status.seconds))} of work, {status.seconds / status.done:.2f} s a run", "dim")
     for run, error, trace in status.failures[:5]:
@@ -89,7 +99,9 @@ def print_summary(results: Results, seconds: float) -> None:
         say(f"- {sentence}")
     if len(found) > MOST_VERDICTS:
         say(f"and {len(found) - MOST_VERDICTS:,} more comparisons in the report", "dim")
-    for sentence in (*results.coverage(), *results.not_counted()[:MOST_VERDICTS]):
+    notes = results.notes()
+    more = [f"and {len(notes) - MOST_NOTES:,} more notes in the report"] if len(notes) > MOST_NOTES else []
+    for sentence in (*results.coverage(), *notes[:MOST_NOTES], *more):
         say(sentence, "dim")
 
 
@@ -97,16 +109,19 @@ def _print_groups(results: Results) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from schedlab.analysis.verdict import metric_name, metric_unit
+    from schedlab.analysis.verdict import metric_name
+    from schedlab.report.scale import Scale
 
     metrics = results.metrics[:4]
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("group", style="cyan")
     for metric in metrics:
         table.add_column(metric_name(metric), justify="right")
+    found = results.groups(metrics)
+    scales = {metric: Scale.of(metric, found.filter(metric=metric)["mean"]) for metric in metrics}
     rows: dict[str, list[str]] = {}
-    for row in results.groups(metrics).iter_rows(named=True):
-        rows.setdefault(row["group"], []).append(_cell(row, metric_unit(row["metric"])))
+    for row in found.iter_rows(named=True):
+        rows.setdefault(row["group"], []).append(scales[row["metric"]].told(row))
     for group, cells in list(rows.items())[:MOST_GROUPS]:
         table.add_row(group, *cells)
     console().print(table)
@@ -114,18 +129,3 @@ def _print_groups(results: Results) -> None:
         say("± half of the 95 % interval of the mean over repetitions", "dim")
     if len(rows) > MOST_GROUPS:
         say(f"and {len(rows) - MOST_GROUPS:,} more groups in the report", "dim")
-
-
-def _cell(row: dict[str, Any], unit: str) -> str:
-    """The mean, and half the width of its interval if it has one."""
-    if row["mean"] is None:
-        return "-"
-    half = None if row["low"] is None else (row["high"] - row["low"]) / 2
-    if unit == "time":
-        scale, suffix = 3600.0, " h"
-    elif unit == "share":
-        scale, suffix = 0.01, " %"
-    else:
-        scale, suffix = 1.0, ""
-    spread = "" if half is None else f" ± {half / scale:,.2f}"
-    return f"{row['mean'] / scale:,.2f}{spread}{suffix}"

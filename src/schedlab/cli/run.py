@@ -286,7 +286,7 @@ def _print(read: Scenario, of_header: bool, results: Sequence[Result]) -> None:
     from schedlab.analysis.compare import Comparison, Row, observed
     from schedlab.cli.output import console, say
     from schedlab.cli.table import comparison_table, footnote
-    from schedlab.workload.notes import not_counted, noted
+    from schedlab.workload.notes import run_notes
     from schedlab.workload.swf.header import machine_size
 
     workload, cluster = read.inputs
@@ -294,11 +294,7 @@ def _print(read: Scenario, of_header: bool, results: Sequence[Result]) -> None:
     found = machine_size(workload.header) if of_header else None
     source = f", {found[1]} of the log's header" if found else ""
     say(f"{workload.name}: {workload.report.kept:,} jobs on {cluster.name} ({size}{source})")
-    for reason, number in workload.report.dropped.items():
-        say(f"  left out: {number:,} {reason}", "dim")
-    for note in noted(workload.report.filled, workload.report.kept):
-        say(f"  noted: {note}", "dim")
-    for note in not_counted(results[0].config["workload"].get("not_counted", {}), cluster.name, read.requests):
+    for note in run_notes(results[0].config["workload"], cluster.name, read.requests):
         say(f"  {note}", "dim")
     for note in cluster.notes:
         say(f"  noted of the cluster: {note}", "dim")

@@ -109,6 +109,16 @@ def replay(
             rich_help_panel=CHANGE,
         ),
     ] = [],  # noqa: B006 - Typer copies it
+    label: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="What the run is called in tables and figures. "
+            "[dim]\\[default: changed with --set, else as it is][/dim]",
+            show_default=False,
+            rich_help_panel=CHANGE,
+        ),
+    ] = None,
     observe: Annotated[
         list[str],
         typer.Option(
@@ -194,7 +204,10 @@ def replay(
     from schedlab.engine.scenario import Scenario, load_observers
     from schedlab.model.units import parse_duration
     from schedlab.slurm.decider import RealSlurm
+    from schedlab.slurm.study import AS_IT_IS, name_of
 
+    if edit and phases is not None and label == AS_IT_IS:
+        raise InputError(f"cannot be {AS_IT_IS!r}: so the unchanged settings are called", where="--label")
     for option, given in (("--watch", watch), ("--pace", pace), ("--status-every", status_every)):
         if given and phases is not None:
             raise InputError("is for one run, not for an ensemble", where=option, hint="leave out one of the two")
@@ -202,12 +215,12 @@ def replay(
     options["evidence"] = parse_duration(evidence, where="--evidence")
     decider = RealSlurm(conf, **options)
     if not quiet:
-        for line in decider.setup.differences():
+        for line in (*decider.setup.differences(), *decider.setup.about_accounts()):
             say(f"  {line}", "dim")
     if phases is not None:
         reading = {"reader": reader, "missing_limit": None if missing_limit == "runtime" else missing_limit}
         reading["bad_rows"] = None if bad_rows == BadRows.fail else str(bad_rows)
-        _ensemble(conf, jobs, options, observe, phases, out, quiet, reading)
+        _ensemble(conf, jobs, options, observe, phases, out, quiet, reading, label or "")
         return
     load_observers(observe)  # mistakes are to be known before the log is read
     scenario = Scenario(
@@ -218,6 +231,7 @@ def replay(
         out=out,
         force=force,
         reading=reading_options("none", "requested", missing_limit, bad_rows, reader),
+        name=label or name_of(edit),
     )
     if out is not None:
         check_target(out, force)
@@ -235,10 +249,13 @@ def _print(run: Run, decider: RealSlurm, out: Path | None) -> None:
     from schedlab.analysis.compare import Comparison, Row, observed, summary_of
     from schedlab.cli.output import console, say, warn
     from schedlab.cli.table import comparison_table, footnote
+    from schedlab.workload.notes import run_notes
 
-    rows = (Row("slurm-real", summary_of(run)),)
+    rows = (Row(run.policy, summary_of(run)),)
     comparison = Comparison(rows, metrics=observed(rows))
     say(f"{run.workload['name']}: {run.summary['jobs']:,} jobs through {decider.setup.described()}")
+    for note in run_notes(run.workload, run.cluster.name):
+        say(f"  {note}", "dim")
     console().print(comparison_table(comparison, most=7))
     seconds = run.config["timing"]["engine"]
     simulated = run.summary["makespan"] or 0.0
@@ -249,7 +266,7 @@ def _print(run: Run, decider: RealSlurm, out: Path | None) -> None:
     if left_out := decider.left_out():
         say(f"  noted of the jobs: options that are not passed on: {', '.join(sorted(left_out))}", "dim")
     for words, ids in decider.refusals().items():
-        some = ", ".join(map(str, ids[:5])) + (", …" if len(ids) > 5 else "")
+        some = ", ".join(ids[:5]) + (", …" if len(ids) > 5 else "")
         warn(f"Slurm refused {len(ids):,} {'job' if len(ids) == 1 else 'jobs'} ({some}): {words}")
     say(f"results in {out}" if out else "not kept: --out DIR writes the run to a folder", "" if out else "dim")
 
@@ -263,6 +280,7 @@ def _ensemble(
     out: Path | None,
     quiet: bool,
     reading: dict[str, str | None],
+    label: str,
 ) -> None:
     from schedlab.cli.experiment import run_and_report
     from schedlab.experiment.study import parse_study
@@ -270,5 +288,5 @@ def _ensemble(
 
     if out is None:
         raise InputError("an ensemble needs a folder", where="--phases", hint="add --out DIR")
-    text = ensemble_text(conf.resolve(), jobs.resolve(), options, observe, phases, reading)
+    text = ensemble_text(conf.resolve(), jobs.resolve(), options, observe, phases, reading, label)
     run_and_report(parse_study(text, str(out / "study.toml")), out, quiet=quiet)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +76,7 @@ def write(jobs: Workload, out: Path, split: str | None, before: Measured, *, for
     """Write the jobs into one file or several, and say what came of it."""
     from schedlab.cli.output import check_new_file, say, warn
     from schedlab.workload.formats import format_to_write, write_workload
-    from schedlab.workload.notes import noted
+    from schedlab.workload.notes import reading_notes
 
     format_to_write(out)  # a name that says nothing is refused before anything is done
     if split is None:
@@ -89,10 +89,8 @@ def write(jobs: Workload, out: Path, split: str | None, before: Measured, *, for
         lost = write_workload(path, after.workload)
         if not number:
             say(f"before: {before}")
-            for what, count in before.workload.report.dropped.items():
-                say(f"  left out: {count:,} {what}", "dim")
-            for note in noted(before.workload.report.filled, before.workload.report.kept):
-                say(f"  noted: {note}", "dim")
+            for note in reading_notes(asdict(before.workload.report)):
+                say(f"  {note}", "dim")
         if not after.jobs:
             warn(f"no job is left in {path}")
         say(f"{path}: {after}")

@@ -89,6 +89,11 @@ class Checkpoint:
         self.save(identity, -1, b"", b"", None)
         self._parts = 0
 
+    def refuse(self, policy: str) -> None:
+        """Whoever decides cannot be taken up again: an error, since it was asked for."""
+        hint = "leave the checkpoints out"
+        raise InputError(f"a run with {policy} cannot be taken up again from a checkpoint", hint=hint)
+
     def due(self) -> bool:
         return time.monotonic() - self._last >= self.every
 
@@ -122,12 +127,16 @@ class Checkpoint:
         self._parts = part
         self._last = time.monotonic()
 
+    def completed(self) -> None:
+        """The run is: its folder is written."""
+        self.remove()
+
     def remove(self) -> None:
-        """The run is complete: nothing of it is needed any more."""
+        """Nothing of it is needed any more."""
         if not self.folder.is_dir():
             return
         for name in ("checkpoint.json", *(path.name for path in self.folder.iterdir())):
-            if name == "checkpoint.json" or name.startswith(("journal-", "state-")):
+            if name.startswith(("checkpoint.json", "journal-", "state-")):
                 (self.folder / name).unlink(missing_ok=True)
         if not any(self.folder.iterdir()):
             self.folder.rmdir()

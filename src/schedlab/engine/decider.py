@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from schedlab._core import Job, View
 from schedlab.model.cluster import Cluster
@@ -58,6 +58,10 @@ class Policy(ABC):
 
     def evidence(self) -> dict[str, bytes]:
         """At the end, or where it failed: files to be kept with the run, by name."""
+        return {}
+
+    def facts(self) -> dict[str, Any]:
+        """What of it determines the run and is not in its text, or not there in full: `decider` in run.json."""
         return {}
 
     def close(self) -> None:  # noqa: B027

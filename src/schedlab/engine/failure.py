@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import linecache
+import re
+from collections.abc import Mapping
 from datetime import timedelta
 from math import inf
 from pathlib import Path
@@ -14,28 +16,39 @@ from schedlab.engine.build import Chosen
 from schedlab.model.errors import DecisionError, PolicyError, SchedlabError
 from schedlab.model.workload import Workload
 
+_JOB = re.compile(r"\bjob (\d+)\b")
 _OURS = Path(schedlab.__file__).parent
 # Packages that we use ourselves: a failure inside them need not be a user's.
 _LIBRARIES = ("numpy", "pyarrow", "polars")
 
 
 def explained_failure(
-    error: Exception, choice: Chosen, view: _core.View, simulation: _core.Simulation, workload: Workload
+    error: Exception,
+    choice: Chosen,
+    view: _core.View,
+    simulation: _core.Simulation,
+    workload: Workload,
+    names: Mapping[int, str],
 ) -> SchedlabError | None:
-    """What went wrong where and when; None if no code of a user's had a part in it."""
+    """What went wrong where and when; None if no code of a user's had a part in it.
+
+    `names` has the ids of jobs as their log writes them, where those are not numbers.
+    """
     if isinstance(error, SchedlabError):
         return error  # of a decider elsewhere, which has said it all
     line = _their_line(error.__traceback__)
     observer = getattr(error, "observer", "")
     if isinstance(error, _core.DecisionError):
         who = f"observer {observer}: " if observer else ""
-        return DecisionError(f"{who}{error}" + (f"\n  {line}" if line else ""))
+        said = _JOB.sub(lambda job: f"job {names.get(int(job[1]), job[1])}", str(error))
+        return DecisionError(f"{who}{said}" + (f"\n  {line}" if line else ""))
     if not line:
         return None
     clock = f"{view.now:.15g} s"
     if workload.origin is not None:
         clock += f" ({workload.origin + timedelta(seconds=view.now):%Y-%m-%d %H:%M:%S})"
-    job = f", job {simulation.last_job} being the last one dealt with" if simulation.last_job >= 0 else ""
+    last = simulation.last_job
+    job = f", job {names.get(last, last)} being the last one dealt with" if last >= 0 else ""
     who = f"observer {observer}" if observer else choice.name
     return PolicyError(
         f"{who}: {type(error).__name__}: {error}\n  {line}\n  at simulated time {clock}{job}",

@@ -44,7 +44,7 @@ class Feed:
         self._simulation: _core.Simulation | None = weakref.proxy(simulation)
         self._choice: Chosen | None = choice
         self._options = options
-        self._names: dict[int, str] = {}
+        self.written: dict[int, str] = {}  # ids as the log writes them, where they are not numbers
         self._kept: list[JobBatch] | None = [] if keep else None
         self._columns: dict[str, NDArray[Any]] = {}
 
@@ -54,7 +54,7 @@ class Feed:
                 self._add(request)
             batch = self.requests.batch(given)
             if batch.names is not None:
-                self._names.update(zip(batch.id.tolist(), batch.names, strict=True))
+                self.written.update(zip(batch.id.tolist(), batch.names, strict=True))
             if self._kept is not None:
                 self._kept.append(batch)
             yield batch.columns() | self._keys(batch) | (batch.shapes.columns() if batch.shapes is not None else {})
@@ -89,9 +89,9 @@ class Feed:
 
     def names(self, ids: NDArray[np.int64]) -> list[str]:
         """The ids as written in the log, where they are not numbers."""
-        if not self._names:
+        if not self.written:
             raise KeyError("name")
-        return [self._names[job] for job in ids.tolist()]
+        return [self.written[job] for job in ids.tolist()]
 
     def _add(self, request: Request) -> None:
         names, groups, reason = self._cluster.resource_names, *eligible_groups(self._cluster, request)

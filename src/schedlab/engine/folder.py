@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from schedlab.model.errors import InputError
 from schedlab.model.stopping import undisturbed
@@ -40,7 +41,8 @@ def holds_run(path: Path) -> bool:
 def check_target(path: Path, force: bool = False) -> None:
     """Refuse a place where a run cannot go, before any work is done for it.
 
-    `force` allows to replace a run. Files that are not part of a run are never deleted.
+    `force` allows to replace a run; one that an error ended is replaced anyway. Files that are not part of a run are
+    never deleted.
     """
     where = str(path)
     target = path.resolve()
@@ -53,7 +55,9 @@ def check_target(path: Path, force: bool = False) -> None:
         return
     if not target.is_dir():
         raise InputError("cannot write a run here: it is a file", where=where, hint="name a folder")
-    others = sorted(set(map(str, _files(target))) - RUN_FILES - _left(target))
+    config = _config(target)
+    force = force or config.get("failed") is True
+    others = sorted(set(map(str, _files(target))) - RUN_FILES - set(config.get("files", ())))
     if others:
         shown = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
         kind = "a run and other files" if holds_run(target) else "other files"
@@ -70,13 +74,13 @@ def _files(folder: Path) -> list[Path]:
     return [path.relative_to(folder) for path in inside]
 
 
-def _left(folder: Path) -> frozenset[str]:
-    """The files that deciders have left in a run."""
+def _config(folder: Path) -> dict[str, Any]:
+    """What run.json says (of `files`: also those that deciders have left); nothing if there is none."""
     try:
-        files = json.loads((folder / "run.json").read_text(encoding="utf-8"))["files"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return frozenset()
-    return frozenset(files)
+        config = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return config if isinstance(config, dict) and isinstance(config.get("files", {}), dict) else {}
 
 
 @contextmanager

@@ -168,6 +168,8 @@ def _open(path: Path) -> pq.ParquetFile:
 
 def _column(path: Path, name: str) -> NDArray[Any]:
     with _open(path) as file:
+        if name not in file.schema_arrow.names:
+            raise KeyError(name)
         filled = 0
         values: NDArray[Any] | None = None
         for batch in file.iter_batches(ROW_GROUP, columns=[name], use_threads=False):

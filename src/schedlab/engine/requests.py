@@ -83,6 +83,7 @@ class CountedRequests:
             chunk={name: amount for name, amount in request.chunk.items() if kept is None or name in kept},
             features=request.features if self._features else frozenset(),
             partition=request.partition if self._partitions else None,
+            sbatch=(),
         )
         return found.anywhere() if self._pool else found
 

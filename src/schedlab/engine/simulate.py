@@ -69,8 +69,8 @@ class Simulation:
         checkpoint, choice = scenario.checkpoint, scenario.choice()
         options = scenario.options(choice)
         if checkpoint is not None and not getattr(choice.decider, "resumable", True):
-            hint = "leave the checkpoints out"
-            raise InputError(f"a run with {choice.name} cannot be taken up again from a checkpoint", hint=hint)
+            checkpoint.refuse(choice.name)
+            checkpoint = None
         if (adapt := getattr(choice.decider, "adapt", None)) is not None:
             workload, cluster = adapt(workload, cluster)
         self._workload, self._cluster, self._options = workload, cluster, options
@@ -182,14 +182,14 @@ class Simulation:
                 seconds = self.core.run()
                 run = self._finished(view, seconds)
                 if self._checkpoint is not None:
-                    self._checkpoint.remove()
+                    self._checkpoint.completed()
                 return run
             except _core.InvariantError as error:
                 raise InvariantError(str(error)) from error
             except (InputError, MemoryError):
                 raise
             except Exception as error:
-                failure = explained_failure(error, self._choice, view, self.core, self._workload)
+                failure = explained_failure(error, self._choice, view, self.core, self._workload, self._feed.written)
                 if failure is None:
                     raise
                 if failure is error:
@@ -259,6 +259,7 @@ class Simulation:
                 "policy": self._choice.name,
                 "placement": {"name": spec.place.name, "exclusive": spec.exclusive},
                 "options": asdict(self._options),
+                **({} if (decider := self._facts()) is None else {"decider": decider}),
                 "workload": _described(self._workload, self._feed.requests.left_out),
                 "requests": self._feed.requests.all,
                 **recorded(self._calendar, self._cluster),
@@ -269,12 +270,17 @@ class Simulation:
             }
         )
 
+    def _facts(self) -> dict[str, Any] | None:
+        """What the decider says of itself."""
+        said = getattr(self._choice.decider, "facts", None)
+        return None if said is None else said() or None
+
     def _incomplete(self, failure: SchedlabError, view: _core.View) -> SchedlabError:
         """Keeps what has been simulated so far; the error carries it."""
         self._checkpoint = None  # the last one stays: the run can be taken up again when the mistake is mended
         self.core.finish()
         self._observers = Observers(())
-        failure.run = self._finished(view, 0.0, incomplete=str(failure).partition("\n")[0])
+        failure.run = self._finished(view, 0.0, incomplete=str(failure).partition("\n")[0], failed=True)
         return failure
 
 

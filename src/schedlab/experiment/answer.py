@@ -11,9 +11,10 @@ from schedlab.model.errors import InputError, SchedlabError
 
 
 def answer(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """The seconds that the work took; or the error, its traceback, and whether the disk is full."""
+    """The seconds that the work took, and a note; or the error, its traceback, and whether the disk is full."""
     try:
-        return {"seconds": work()["seconds"]["all"]}
+        done = work()
+        return {"seconds": done["seconds"]["all"], "note": done["note"]}
     except SchedlabError as error:
         # What a user got wrong is said in the error; where in our code it was noticed is of no use to anybody.
         trace = "" if isinstance(error, InputError) else traceback.format_exc()

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import shutil
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from schedlab.experiment.checkpoint import beginning_anew
+from schedlab.experiment.folder import CHECKPOINTS, checkpoint_folder, finished, locked
 from schedlab.experiment.ledger import Ledger, Status
-from schedlab.experiment.plan import PlannedRun, plan
+from schedlab.experiment.meter import DECIDING
+from schedlab.experiment.mirror import Mirror, Tell, check_mirror
+from schedlab.experiment.plan import Part, PlannedRun, plan
 from schedlab.experiment.pool import LocalWorkers, Outcome, Workers
 from schedlab.experiment.study import Study
 from schedlab.model.errors import InputError, SchedlabError
 from schedlab.model.stopping import TerminatedError
+from schedlab.model.version import VERSION
 
-ATTEMPTS = 4  # of a run whose worker dies
+ATTEMPTS = 4  # of a run whose worker dies before it has come further
 FIRST_PAUSE = 0.5  # seconds before it is tried again; doubled each time
 POLL = 0.5
 
@@ -35,40 +38,82 @@ def run_study(
     folder: Path,
     *,
     workers: Callable[[Path, dict[str, Any]], Workers] = LocalWorkers,
+    part: Part | None = None,
+    mirror: Path | None = None,
+    checkpoint_every: float | None = None,
     fail_fast: bool = False,
     watch: Watcher | None = None,
+    tell: Tell = lambda _: None,
     stopping: Callable[[int], None] | None = None,
 ) -> Status:
-    """Execute all runs of the study that have no result in `folder` yet. Failed ones are tried again.
+    """Execute all runs of the study, or of a part of it, that have no result in `folder` yet; failed ones again.
 
-    `watch` is told how many are planned, done and failed whenever that has changed. Ctrl-C lets what is running
-    finish (`stopping` is told how many runs that is); a second one, or SIGTERM, gives it up.
+    `mirror` gets a copy of each result. A checkpoint of each run is made every so many seconds. `watch` is told how
+    many are planned, done and failed whenever that has changed, `tell` what a user should know. Ctrl-C lets what is
+    running finish (`stopping` is told how many runs that is); a second one, or SIGTERM, gives it up.
     """
+    tell = _once(tell)
+    if checkpoint_every is not None:
+        _check_checkpoints(study, tell)
+    if mirror is not None:
+        check_mirror(folder, mirror)
+    runs, facts = plan(study), described(study, part)
+    own = runs if part is None else part.of_plan(runs)
     with opened(folder) as ledger:
         (folder / "study.toml").write_text(study.text)
-        ledger.set_plan(plan(study), described(study))
+        ledger.set_plan(runs, facts)
         ledger.write_plan()
         ledger.reconcile()
         _clear(folder)
-        team = workers(folder, asked(study))
+        copies = None if mirror is None else Mirror(folder, mirror, study.text, runs, facts, tell)
+        if copies is not None:
+            copies.begin()
         abort = True
         try:
-            _Work(ledger, team, fail_fast, watch, stopping).finish()
-            abort = False
+            team = workers(folder, asked(study) | {"checkpoint_every": checkpoint_every})
+            try:
+                _Work(own, ledger, team, fail_fast, watch, tell, stopping, copies).finish()
+                abort = False
+            finally:
+                team.close(abort=abort)
         finally:
-            team.close(abort=abort)
+            if copies is not None:
+                copies.close(abort=abort)
         return ledger.status()
+
+
+def _once(tell: Tell) -> Tell:
+    """What holds for many runs is told once."""
+    said: set[str] = set()
+
+    def tell_new(text: str) -> None:
+        if text not in said:
+            said.add(text)
+            tell(text)
+
+    return tell_new
+
+
+def _check_checkpoints(study: Study, tell: Tell) -> None:
+    if DECIDING in study.metrics:
+        hint = "a run that is taken up does not make its decisions again: leave out one of the two"
+        raise InputError(f"does not go with the metric {DECIDING}", where="--checkpoint-every", hint=hint)
+    for sentence in beginning_anew(dict.fromkeys(str(point.get("policy", "")) for point in study.points())):
+        tell(sentence)
 
 
 def asked(study: Study) -> dict[str, Any]:
     """What the study wants of every run."""
-    return {"keep": study.keep, "phase": study.phase, "trim": study.trim, "metrics": list(study.metrics)}
+    wanted = {"keep": study.keep, "phase": study.phase, "trim": study.trim, "metrics": list(study.metrics)}
+    return wanted | ({"names": study.names} if study.names else {})
 
 
-def described(study: Study) -> dict[str, Any]:
+def described(study: Study, part: Part | None = None) -> dict[str, Any]:
     """What a report has to know of the study."""
     return asked(study) | {
         "name": study.name,
+        "schedlab": VERSION,
+        "part": None if part is None else str(part),
         "repetitions": study.repetitions,
         "seed": study.seed,
         "baseline": study.baseline,
@@ -79,25 +124,9 @@ def described(study: Study) -> dict[str, Any]:
 @contextmanager
 def opened(folder: Path) -> Iterator[Ledger]:
     """The ledger of a study for its one writer; a copy of it is made first."""
-    for inside in (folder, folder / "runs", folder / "results"):
-        inside.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("a+") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.seek(0)
-            who = lock.read().strip() or "another process"
-            hint = "wait for it, or stop it"
-            raise InputError(f"is being worked on by process {who}", where=str(folder), hint=hint) from None
-        lock.truncate(0)
-        lock.write(str(os.getpid()))
-        lock.flush()
-        ledger = Ledger(folder)
-        try:
-            ledger.back_up()
-            yield ledger
-        finally:
-            ledger.close()
+    with locked(folder), closing(Ledger(folder)) as ledger:
+        ledger.back_up()
+        yield ledger
 
 
 class _Work:
@@ -105,18 +134,22 @@ class _Work:
 
     def __init__(
         self,
+        runs: Sequence[PlannedRun],
         ledger: Ledger,
         team: Workers,
         fail_fast: bool,
         watch: Watcher | None,
+        tell: Tell,
         stopping: Callable[[int], None] | None,
+        copies: Mirror | None,
     ) -> None:
         self._ledger, self._team, self._fail_fast, self._watch = ledger, team, fail_fast, watch
-        self._tell_stopping = stopping
-        self._waiting = deque(ledger.todo())
-        self._planned, self._failed = len(ledger.planned()), 0
+        self._tell_stopping, self._tell_user, self._copies = stopping, tell, copies
+        left = {run.identity for run in ledger.todo()}
+        self._waiting = deque(run for run in runs if run.identity in left)
+        self._planned, self._failed = len(runs), 0
         self._done = self._planned - len(self._waiting)
-        self._attempts: dict[str, int] = {}
+        self._attempts: dict[str, tuple[int, int]] = {}
         self._later: list[tuple[float, PlannedRun]] = []  # when to try again
         self._stopping = False
 
@@ -151,14 +184,18 @@ class _Work:
 
     def _note(self, outcome: Outcome) -> None:
         run = outcome.run
+        if outcome.note:
+            self._tell_user(outcome.note)
         if not outcome.error:
             self._ledger.done(run, outcome.seconds)
             self._done += 1
+            if self._copies is not None:
+                self._copies.copy(run.identity)
             return
         if outcome.full:
             hint = "free some space; the same command goes on where it stopped"
             raise StoppedError(f"the disk is full: {outcome.error}\n  hint: {hint}")
-        tried = self._attempts[run.identity] = self._attempts.get(run.identity, 0) + 1
+        tried = self._tried(run)
         if outcome.lost and tried < ATTEMPTS:
             if not self._stopping:
                 self._later.append((time.monotonic() + FIRST_PAUSE * 2 ** (tried - 1), run))
@@ -168,12 +205,24 @@ class _Work:
         if self._fail_fast:
             raise StoppedError(f"{run.point}, repetition {run.repetition + 1}: {outcome.error}")
 
+    def _tried(self, run: PlannedRun) -> int:
+        """How often, this time included, and since its last checkpoint: one that gets on is tried again and again."""
+        tried, before = self._attempts.get(run.identity, (0, 0))
+        saved = checkpoint_folder(self._ledger.folder, run.identity) / "checkpoint.json"
+        mark = saved.stat().st_mtime_ns if saved.is_file() else 0
+        tried = tried + 1 if mark == before else 1
+        self._attempts[run.identity] = tried, mark
+        return tried
+
 
 def _clear(folder: Path) -> None:
     """Half a run, of a worker that died: nobody is writing now, since the lock is ours."""
+    there = set(finished(folder))
     for path in (folder / "runs").iterdir():
-        finished = (folder / "results" / f"{path.name}.json").exists()
-        if path.is_dir() and not finished:
+        if path.is_dir() and path.name not in there:
             shutil.rmtree(path, ignore_errors=True)
     for path in (folder / "results").glob(".*"):
         path.unlink(missing_ok=True)
+    for path in (folder / CHECKPOINTS).glob("*"):
+        if path.name in there:
+            shutil.rmtree(path, ignore_errors=True)

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from schedlab.experiment.coordinator import asked
-from schedlab.experiment.execute import execute, result_file
+from schedlab.experiment.execute import execute
+from schedlab.experiment.folder import result_file
 from schedlab.experiment.inputs import Inputs
 from schedlab.experiment.ledger import result_seconds
-from schedlab.experiment.plan import PlannedRun, plan
+from schedlab.experiment.plan import Part, PlannedRun, plan
 from schedlab.experiment.study import Study
 from schedlab.model.random import random_stream
 
@@ -34,9 +35,9 @@ class Cost:
         return (self.planned - self.done) * self.seconds / self.workers
 
 
-def expected_cost(study: Study, folder: Path, workers: int | None = None) -> Cost:
+def expected_cost(study: Study, folder: Path, workers: int | None = None, part: Part | None = None) -> Cost:
     """Measured on finished runs; where there are none, on a few from all over the plan, which are not kept."""
-    runs = plan(study)
+    runs = plan(study) if part is None else part.of_plan(plan(study))
     finished = [path for run in runs if (path := result_file(folder, run.identity)).is_file()]
     taken = [result_seconds(path) for path in finished] or _tried(study, runs)
     return Cost(len(runs), len(finished), sum(taken) / len(taken), len(taken), workers or os.cpu_count() or 1)

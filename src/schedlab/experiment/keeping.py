@@ -1,20 +1,24 @@
-"""Is everything there? And: a study as one file, to move it."""
+"""Is everything there? And: a study as one file, to move it; parts of a study, to merge them."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import tarfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from schedlab.experiment.coordinator import opened
-from schedlab.experiment.execute import file_hashes, result_file, run_folder
-from schedlab.experiment.ledger import PLAN
+from schedlab.experiment.folder import copy_run, file_hashes, finished, result_file, run_folder
+from schedlab.experiment.ledger import PLAN, Ledger, read_plan
+from schedlab.experiment.merging import refusals
 from schedlab.files.whole_file import whole_file
-from schedlab.model.errors import InputError
+from schedlab.model.errors import InputError, InputErrors
 
 PARTS = ("study.toml", PLAN, "results", "runs")
+MOST_SAID = 10
 
 
 def verify(folder: Path, *, discard: bool = False) -> list[str]:
@@ -22,7 +26,7 @@ def verify(folder: Path, *, discard: bool = False) -> list[str]:
 
     With `discard` the results of such runs are removed, so that the next `run` makes them again.
     """
-    wrong = list(_offences(folder))
+    wrong = [(identity, problem) for identity in finished(folder) for problem in offences(folder, identity)]
     if discard:
         for identity, _ in wrong:
             result_file(folder, identity).unlink(missing_ok=True)
@@ -31,67 +35,126 @@ def verify(folder: Path, *, discard: bool = False) -> list[str]:
     return [f"{identity}: {problem}" for identity, problem in wrong]
 
 
-def _offences(folder: Path) -> Iterator[tuple[str, str]]:
-    for path in sorted((folder / "results").glob("*.json")):
-        identity = path.stem
-        try:
-            result = json.loads(path.read_text())
-            expected: dict[str, str] = result["files"]
-            if result["identity"] != identity:
-                yield identity, f"its result is that of {result['identity']}"
-                continue
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            yield identity, f"its result cannot be read: {error!r:.80}"
-            continue
-        place = run_folder(folder, identity)
-        found = file_hashes(place) if place.is_dir() else {}
-        for name in sorted(expected.keys() | (found.keys() if expected else set())):
-            if name not in found:
-                yield identity, f"{name} is missing"
-            elif name not in expected:
-                yield identity, f"{name} does not belong to it"
-            elif found[name] != expected[name]:
-                yield identity, f"{name} has changed"
+def offences(folder: Path, identity: str) -> Iterator[str]:
+    """What is wrong with one run."""
+    try:
+        result = json.loads(result_file(folder, identity).read_text())
+        expected: dict[str, str] = result["files"]
+        if result["identity"] != identity:
+            yield f"its result is that of {result['identity']}"
+            return
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        yield f"its result cannot be read: {error!r:.80}"
+        return
+    place = run_folder(folder, identity)
+    found = file_hashes(place) if place.is_dir() else {}
+    for name in sorted(expected.keys() | (found.keys() if expected else set())):
+        if name not in found:
+            yield f"{name} is missing"
+        elif name not in expected:
+            yield f"{name} does not belong to it"
+        elif found[name] != expected[name]:
+            yield f"{name} has changed"
 
 
 def export_study(folder: Path, out: Path) -> int:
     """The study as one archive (.tar, .tar.gz, .tar.zst); the number of runs in it."""
     with opened(folder), whole_file(out) as file, tarfile.open(fileobj=file, mode="w|") as archive:
-        finished = sorted(path.stem for path in (folder / "results").glob("*.json"))
+        identities = finished(folder)
         for name in ("study.toml", PLAN):
             archive.add(folder / name, name)
-        for identity in finished:
+        for identity in identities:
             place = run_folder(folder, identity)
             if place.is_dir():
                 archive.add(place, f"runs/{identity}")
             archive.add(result_file(folder, identity), f"results/{identity}.json")  # last: the proof that all is there
-    return len(finished)
+    return len(identities)
 
 
-def import_study(source: Path, folder: Path) -> int:
-    """Put the runs of an archive into the folder of a study, new or not; the number of new ones."""
+def import_study(source: Path, folder: Path) -> tuple[int, int]:
+    """Put the runs of an archive, or of another folder, into the folder of a study, new or not.
+
+    Nothing is, if any of them is damaged, is not a run of this study, or is there with another result. How many are
+    new, and how many were there.
+    """
+    new_folder = not folder.exists()
+    try:
+        with opened(folder) as ledger, _as_folder(source, folder) as place:
+            identities = finished(place)
+            _check_whole(source, place, identities)
+            _take_plan(ledger, place)
+            wrong = refusals(place, identities, folder, ledger, str(source))
+            if wrong:
+                raise wrong[0] if len(wrong) == 1 else InputErrors(wrong)
+            new = sorted(set(identities) - set(finished(folder)))
+            for identity in new:
+                copy_run(identity, place, folder)
+            ledger.reconcile()
+    except BaseException:
+        if new_folder:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return len(new), len(identities) - len(new)
+
+
+@contextmanager
+def _as_folder(source: Path, folder: Path) -> Iterator[Path]:
+    """A folder with what is in `source`; an archive is unpacked beside the runs it is to join."""
+    if source.is_dir():
+        if source.resolve() == folder.resolve():
+            raise InputError("is the folder to import into", where=str(source), hint="name another one")
+        yield source
+        return
+    unpacked = folder / ".import"
+    shutil.rmtree(unpacked, ignore_errors=True)  # of one that was killed: the folder is ours
+    try:
+        unpacked.mkdir()
+        _unpack(source, unpacked)
+        yield unpacked
+    finally:
+        shutil.rmtree(unpacked, ignore_errors=True)
+
+
+def _unpack(source: Path, folder: Path) -> None:
     from schedlab.files.bytestream import ByteStream
 
-    with opened(folder) as ledger:
-        before = {path.name for path in (folder / "results").glob("*.json")}
-        try:
-            with tarfile.open(fileobj=_Stream(ByteStream(source)), mode="r|") as archive:  # type: ignore[call-overload]
-                for member in archive:
-                    _check(member, source)
-                    if not (folder / member.name).exists() or member.isdir():
-                        archive.extract(member, folder, filter="data")
-        except (tarfile.TarError, EOFError) as error:
-            hint = "schedlab experiment export makes such archives"
-            raise InputError(f"is not the archive of a study: {error}", where=str(source), hint=hint) from None
-        ledger.read_plan()
-        ledger.reconcile()
-        return len({path.name for path in (folder / "results").glob("*.json")} - before)
+    try:
+        with tarfile.open(fileobj=_Stream(ByteStream(source)), mode="r|") as archive:  # type: ignore[call-overload]
+            for member in archive:
+                _check(member, source)
+                archive.extract(member, folder, filter="data")
+    except (tarfile.TarError, EOFError) as error:
+        hint = "schedlab experiment export makes such archives"
+        raise InputError(f"is not the archive of a study: {error}", where=str(source), hint=hint) from None
 
 
 def _check(member: tarfile.TarInfo, source: Path) -> None:
     inside = Path(member.name)
     if inside.parts[0] not in PARTS or ".." in inside.parts or not (member.isfile() or member.isdir()):
         raise InputError(f"holds {member.name}, which no study has", where=str(source), hint="is it the right file?")
+
+
+def _check_whole(source: Path, place: Path, identities: list[str]) -> None:
+    """A plan, and runs whose files are those that they were written with."""
+    if not (place / PLAN).is_file():
+        hint = "schedlab experiment run makes such a folder, schedlab experiment export an archive of one"
+        raise InputError(f"is not a study: it has no {PLAN}", where=str(source), hint=hint)
+    wrong = [f"{identity}: {problem}" for identity in identities for problem in offences(place, identity)]
+    if wrong:
+        more = [f"and {len(wrong) - MOST_SAID:,} more"] if len(wrong) > MOST_SAID else []
+        hint = "schedlab experiment verify --discard forgets damaged runs, where they come from"
+        raise InputError(f"is damaged: {'; '.join([*wrong[:MOST_SAID], *more])}", where=str(source), hint=hint)
+
+
+def _take_plan(ledger: Ledger, place: Path) -> None:
+    """In a new folder: the plan of what is imported first, and its study file."""
+    if ledger.planned():
+        return
+    if (place / "study.toml").is_file():
+        shutil.copyfile(place / "study.toml", ledger.folder / "study.toml")
+    runs, study = read_plan(place / PLAN)
+    ledger.set_plan(runs, study | {"part": None})
+    ledger.write_plan()
 
 
 class _Stream:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from schedlab.experiment.execute import result_file
+from schedlab.experiment.folder import finished, result_file
 from schedlab.experiment.plan import PlannedRun
 from schedlab.files.whole_file import whole_file
 from schedlab.model.errors import InputError
@@ -85,13 +85,6 @@ class Ledger:
         with whole_file(self.folder / PLAN) as file:
             file.write((json.dumps(content, ensure_ascii=False) + "\n").encode())
 
-    def read_plan(self) -> None:
-        """Take the plan from that file, if there is none yet."""
-        path = self.folder / PLAN
-        if path.is_file() and not self.planned():
-            content = json.loads(path.read_text())
-            self.set_plan([PlannedRun.from_dict(run) for run in content["runs"]], content["study"])
-
     def study(self) -> dict[str, Any]:
         found = self._base.execute("SELECT value FROM study WHERE key = 'study'").fetchone()
         return json.loads(found[0]) if found else {}
@@ -102,7 +95,7 @@ class Ledger:
 
     def reconcile(self) -> None:
         """Believe the results on disk: what has one is done, what has none is not."""
-        there = {path.stem for path in (self.folder / "results").glob("*.json")}
+        there = set(finished(self.folder))
         known = dict(self._base.execute("SELECT identity, state FROM runs").fetchall())
         found = [identity for identity in there if known.get(identity) != "done"]
         lost = [identity for identity, state in known.items() if state == "done" and identity not in there]
@@ -142,6 +135,15 @@ class Ledger:
     ) -> None:
         row = (identity, state, seconds, error, traceback)
         self._base.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?)", row)
+
+
+def read_plan(path: Path) -> tuple[list[PlannedRun], dict[str, Any]]:
+    """The runs of a plan's file, and what it says of the study."""
+    try:
+        content = json.loads(path.read_text())
+        return [PlannedRun.from_dict(run) for run in content["runs"]], dict(content["study"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"is not the plan of a study: {error!r:.80}", where=str(path)) from None
 
 
 def result_seconds(path: Path) -> float:

@@ -10,7 +10,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from schedlab.analysis.study import is_timed
+from schedlab.experiment.meter import DECIDING
 from schedlab.experiment.study import QUOTED, Point, Study
+from schedlab.model.errors import InputError
 from schedlab.model.plugin_text import names_code
 from schedlab.model.version import VERSION
 
@@ -32,6 +35,35 @@ class PlannedRun:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> PlannedRun:
         return cls(data["identity"], data["point"], data["repetition"], data["seed"])
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """`1/2`: what one of several machines runs that share nothing. All of them have the same plan."""
+
+    number: int
+    of: int
+
+    @classmethod
+    def parse(cls, text: str) -> Part:
+        number, slash, of = text.partition("/")
+        if not (slash and number.strip().isdecimal() and of.strip().isdecimal()):
+            raise InputError(f"'{text}' is not a part", where="--part", hint="write 1/2 for the first of two")
+        found = cls(int(number), int(of))
+        if not 1 <= found.number <= found.of:
+            hint = f"parts of {found.of} are 1/{found.of} to {found.of}/{found.of}" if found.of else "write 1/2"
+            raise InputError(f"there is no part {text}", where="--part", hint=hint)
+        return found
+
+    def of_plan(self, runs: list[PlannedRun]) -> list[PlannedRun]:
+        """A piece of the plan: runs that share a workload stay together."""
+        if self.of > len(runs):
+            hint = f"make at most {len(runs)}"
+            raise InputError(f"{self.of} parts are too many for {len(runs)} runs", where="--part", hint=hint)
+        return runs[len(runs) * (self.number - 1) // self.of : len(runs) * self.number // self.of]
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
 
 
 def plan(study: Study) -> list[PlannedRun]:
@@ -56,7 +88,9 @@ def repetition_seed(seed: int, repetition: int) -> int:
 def identity(point: Point, seed: int, study: Study) -> str:
     """A hash of all that determines the result: inputs by content, parameters, seed, version."""
     described = {name: _content(name, value) for name, value in point.items()}
-    asked: dict[str, Any] = {"metrics": [_content("metrics", metric) for metric in study.metrics], "keep": study.keep}
+    # What any run costs is measured anyway, and asking for it changes nothing.
+    metrics = [metric for metric in study.metrics if metric == DECIDING or not is_timed(metric)]
+    asked: dict[str, Any] = {"metrics": [_content("metrics", metric) for metric in metrics], "keep": study.keep}
     asked |= {"phase": study.phase, "trim": study.trim}
     document = {"schedlab": VERSION, "seed": seed, "point": described, "asked": asked}
     text = json.dumps(document, sort_keys=True, ensure_ascii=False)
@@ -70,12 +104,15 @@ def _content(name: str, value: Any) -> Any:
     if name in ("log", "model", "cluster") and Path(value).is_file():
         return {"sha256": _hash_of(value, _mark(value))}
     if name in ("policy", "estimate", "observe", "metrics", "reader", "model") and (names_code(value) or "=" in value):
-        return {"text": value, "code": _code_in(value)}
+        files = _files_in(value)
+        for file in files:
+            value = value.replace(file, Path(file).name)
+        return {"text": value, "code": [_hash_of(file, _mark(file)) for file in files]}
     return value
 
 
-def _code_in(text: str) -> list[str]:
-    """The hashes of the files that a text names: `easy:order=mine.py:key`, `slurm-real(conf='slurm.conf')`."""
+def _files_in(text: str) -> list[str]:
+    """The files that a text names: `easy:order=mine.py:key`, `slurm-real(conf='slurm.conf')`."""
     words = text.replace("(", " ").replace(":", " ").replace("=", " ").replace(",", " ").split()
     files = [word for word in words if word.endswith(".py") and Path(word).is_file()]
     for name in QUOTED.findall(text):
@@ -83,7 +120,7 @@ def _code_in(text: str) -> list[str]:
             # A slurm.conf is read with what lies beside it: gres.conf, topology.conf, included files.
             beside = sorted(map(str, Path(name).parent.glob("*.conf"))) if name.endswith(".conf") else []
             files += [name, *beside]
-    return [_hash_of(file, _mark(file)) for file in files]
+    return files
 
 
 @lru_cache(maxsize=256)

@@ -31,6 +31,7 @@ class Outcome:
     traceback: str = ""
     lost: bool = False
     full: bool = False  # the disk
+    note: str = ""  # what the user should know
 
 
 class Workers(Protocol):

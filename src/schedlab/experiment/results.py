@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from schedlab.analysis.compare import metric_called, resource_metrics
 from schedlab.analysis.compare_groups import compare_groups
-from schedlab.analysis.study import PARAMETER, StudyRun, merge_repetitions, study_table
+from schedlab.analysis.study import PARAMETER, StudyRun, is_timed, merge_repetitions, study_table
 from schedlab.analysis.verdict import verdict
 from schedlab.engine.store import read_run
 from schedlab.experiment.coverage import coverage
-from schedlab.experiment.execute import result_file, run_folder
+from schedlab.experiment.folder import result_file, run_folder
 from schedlab.experiment.ledger import Ledger, Status
+from schedlab.experiment.plan import Part
 from schedlab.experiment.study import Point
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
-from schedlab.workload.notes import not_counted
+from schedlab.workload.notes import notes_together, run_notes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,13 +38,18 @@ class Context:
     baseline: str | None
     labels: dict[str, str]  # group -> what tells it from the others here: "easy" of "pressure 0.8, easy"
 
-    def comparisons(self, metrics: Sequence[str]) -> pl.DataFrame:
-        """Every group against the baseline; empty where there is nothing to compare."""
+    @property
+    def compared(self) -> int:
+        """Groups that are compared with the baseline."""
+        return 0 if self.baseline is None else len(self.labels) - 1
+
+    def comparisons(self, metrics: Sequence[str], of_study: int) -> pl.DataFrame:
+        """Every group against the baseline, corrected for all comparisons of the study; empty where there is none."""
         import polars as pl
 
-        if self.baseline is None or len(self.labels) < 2:
+        if self.baseline is None or not self.compared:
             return pl.DataFrame()
-        return compare_groups(self.table, self.baseline, metrics)
+        return compare_groups(self.table, self.baseline, metrics, comparisons=of_study)
 
     def verdict(self, row: Mapping[str, Any]) -> str:
         """A comparison in words, without repeating what all groups agree in."""
@@ -85,9 +91,20 @@ class Results:
 
     @cached_property
     def results(self) -> list[dict[str, Any]]:
-        """The content of the result files, in the order of the plan."""
-        paths = [result_file(self.folder, run.identity) for run in self.planned]
-        return [json.loads(path.read_text()) for path in paths if path.is_file()]
+        """The content of the result files, in the order of the plan, and with its names of files."""
+        found = ((run, result_file(self.folder, run.identity)) for run in self.planned)
+        return [json.loads(path.read_text()) | {"point": run.point} for run, path in found if path.is_file()]
+
+    @property
+    def part(self) -> str:
+        """`part 1/2: 30 of the study's 60 runs`, as long as the others are elsewhere; else nothing."""
+        if not (text := self.study.get("part")):
+            return ""
+        own = Part.parse(text).of_plan(self.planned)
+        elsewhere = {run.identity for run in self.planned} - {run.identity for run in own}
+        if elsewhere <= {result["identity"] for result in self.results}:
+            return ""
+        return f"part {text}: {len(own):,} of the study's {len(self.planned):,} runs"
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -102,15 +119,22 @@ class Results:
         """Every group against the baseline that differs from it in nothing but what the baseline names."""
         import polars as pl
 
-        found = [context.comparisons(metrics or self.metrics) for context in self.contexts()]
+        found = [table for _, table in self.compared(metrics)]
         return pl.concat([one for one in found if len(one)] or [pl.DataFrame()])
+
+    def compared(self, metrics: Sequence[str] | None = None) -> list[tuple[Context, pl.DataFrame]]:
+        """The comparisons of each context, corrected for those of all metrics of the study, whichever are shown."""
+        contexts, asked = self.contexts(), self.metrics
+        every = dict.fromkeys([*asked, *(metrics or [])])
+        of_study = len(every) * sum(context.compared for context in contexts)
+        return [(context, context.comparisons(metrics or asked, of_study)) for context in contexts]
 
     def verdicts(self, metrics: Sequence[str] | None = None) -> list[str]:
         """The comparisons in words."""
         return [
             f"{context.name}: {context.verdict(row)}" if context.name else context.verdict(row)
-            for context in self.contexts()
-            for row in context.comparisons(metrics or self.metrics).iter_rows(named=True)
+            for context, table in self.compared(metrics)
+            for row in table.iter_rows(named=True)
         ]
 
     def coverage(self) -> list[str]:
@@ -118,16 +142,17 @@ class Results:
         models = dict.fromkeys(run.point["model"] for run in self.planned if "model" in run.point)
         return coverage(models, self.study.get("repetitions", 1))
 
-    def not_counted(self) -> list[str]:
-        """What jobs ask for and did not count in some runs, because their machine has none or it was asked for."""
+    def notes(self) -> list[str]:
+        """What reading the logs met; what jobs ask for and did not count in some runs."""
+        several = len({one["workload"] for one in self.results}) > 1
         said = (
-            sentence
-            for result in self.results
-            for sentence in not_counted(
-                result.get("not_counted", {}), result["cluster"], str(result["point"].get("requests", "auto"))
+            (
+                one["workload"] if several else self.group_of(one["point"]),
+                run_notes(one, one["cluster"], str(one["point"].get("requests", "auto"))),
             )
+            for one in self.results
         )
-        return list(dict.fromkeys(said))
+        return notes_together(list(said))
 
     def contexts(self) -> list[Context]:
         """What can be compared with each other, in the order of the plan; nothing if no run is finished."""
@@ -145,7 +170,16 @@ class Results:
 
     def group_of(self, point: Point) -> str:
         """What to call the runs of a point: the values of what varies."""
-        return _called(self.varied, point) or self.name
+        return self._called(self.varied, point) or self.name
+
+    def called(self, name: str, value: Any) -> Any:
+        """A value of a parameter, or the name that the study gives it."""
+        return self.study.get("names", {}).get(name, {}).get(str(value), value)
+
+    def short(self, name: str, value: Any) -> str:
+        """The same as a text; files without their folders."""
+        text = str(self.called(name, value))
+        return Path(text).name if name in ("log", "model", "cluster") else text
 
     def _rows(self) -> Iterator[StudyRun]:
         for result in self.results:
@@ -153,12 +187,20 @@ class Results:
             yield StudyRun(
                 run=result["identity"],
                 group=self.group_of(point),
-                policy=str(point.get("policy", "")),
-                summary=result["summary"] | ({"metrics": result["metrics"]} if result["metrics"] else {}),
-                parameters={name: point.get(name) for name in self.varied},
+                policy=self.short("policy", point.get("policy", "")),
+                summary=result["summary"]
+                | ({"metrics": result["metrics"]} if result["metrics"] else {})
+                | ({"performance": costs} if (costs := self._performance(result)) else {}),
+                parameters={name: self.called(name, point.get(name)) for name in self.varied},
                 repetition=result["repetition"],
                 seed=result["seed"],
             )
+
+    def _performance(self, result: Mapping[str, Any]) -> dict[str, float | None]:
+        """What the study asks for of it, and nothing else: it is different whenever a run is executed."""
+        asked = [metric.partition(".")[2] for metric in self.study.get("metrics", []) if is_timed(metric)]
+        found = result.get("performance") or {}
+        return {name: found.get(name) for name in asked}
 
     def _context(self, table: pl.DataFrame) -> Context:
         named: Point = self.study.get("baseline", {})
@@ -167,19 +209,16 @@ class Results:
         matches = [group for group, point in of_group.items() if all(point.get(n) == v for n, v in named.items())]
         shared = [name for name in self.varied if named and name not in named]
         return Context(
-            name=_called(shared, next(iter(of_group.values()))),
+            name=self._called(shared, next(iter(of_group.values()))),
             table=table,
             baseline=matches[0] if named and matches else None,
-            labels={g: _called([n for n in self.varied if n not in shared], p) or g for g, p in of_group.items()},
+            labels={g: self._called([n for n in self.varied if n not in shared], p) or g for g, p in of_group.items()},
         )
 
+    def _called(self, names: Sequence[str], point: Point) -> str:
+        return ", ".join(self._shown(name, point[name]) for name in names if name in point)
 
-def _called(names: Sequence[str], point: Point) -> str:
-    return ", ".join(_shown(name, point[name]) for name in names if name in point)
-
-
-def _shown(name: str, value: Any) -> str:
-    """`easy` and a file speak for themselves, a number does not."""
-    if name in ("log", "model", "cluster"):
-        return Path(str(value)).name
-    return str(value) if name == "policy" else f"{name} {value}"
+    def _shown(self, name: str, value: Any) -> str:
+        """`easy` and a file speak for themselves, a number does not."""
+        alone = name in ("log", "model", "cluster", "policy") or self.called(name, value) is not value
+        return self.short(name, value) if alone else f"{name} {value}"

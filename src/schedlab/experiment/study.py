@@ -47,6 +47,7 @@ class Study:
     keep: str = "tables"  # what of each run: everything, or its summary only
     exclude: tuple[dict[str, tuple[Value, ...]], ...] = ()
     extra: tuple[Point, ...] = ()
+    names: dict[str, dict[str, str]] = field(default_factory=dict)  # of a parameter: its values that have a short name
     text: str = ""  # the file
 
     @property
@@ -96,6 +97,7 @@ class _Reading:
 
     def __init__(self, data: Mapping[str, Any], mistakes: Mistakes, folder: Path) -> None:
         self.data, self.mistakes, self.folder = data, mistakes, folder
+        self.names: dict[str, dict[str, str]] = {}
 
     def study(self, stem: str, text: str) -> Study:
         grid = {**self._table("workload"), **self._table("run")}
@@ -112,6 +114,7 @@ class _Reading:
             keep=self._keep(),
             exclude=tuple(self._rule(rule, ("exclude", n), grid) for n, rule in enumerate(self._list("exclude"))),
             extra=tuple(self._point(point, ("point", n), grid) for n, point in enumerate(self._list("point"))),
+            names=self.names,
             text=text,
         )
 
@@ -135,12 +138,12 @@ class _Reading:
         return found
 
     def _values(self, value: Any, path: tuple[str | int, ...]) -> list[Any]:
-        """A value, a list of them, or `{ from = 0.5, to = 1.0, step = 0.1 }`."""
+        """A value, a list of them, or `{ from = 0.5, to = 1.0, step = 0.1 }`; a value may have a name."""
         if isinstance(value, list):
             if not value:
                 self.mistakes.add(path, f"{path[-1]}: the list is empty", "give at least one value")
             return value
-        if not isinstance(value, dict):
+        if not isinstance(value, dict) or "name" in value:
             return [value]
         numbers: list[Any] = [value.get(key) for key in ("from", "to", "step")]
         if set(value) != {"from", "to", "step"} or not all(_is_number(number) for number in numbers):
@@ -155,6 +158,11 @@ class _Reading:
         return [low + n * step if whole else round(low + n * step, 12) for n in range(count)]
 
     def _checked(self, name: str, value: Any, path: tuple[str | int, ...]) -> Value:
+        if isinstance(value, dict) and "name" in value:
+            return self._named(name, value, path)
+        known = self.names.get(name, {})
+        if isinstance(value, str) and value in known.values():
+            return next(text for text, short in known.items() if short == value)
         if name == "observe":
             value = self._observers(value)
         elif name in ("log", "model", "cluster", "reader", "policy") and isinstance(value, str):
@@ -166,6 +174,18 @@ class _Reading:
         if name == "log" and isinstance(value, str) and not Path(value).is_file():
             self.mistakes.add(path, f"log = {json.dumps(value)}: there is no such file", "check the path")
         return value if isinstance(value, str | int | float | bool) else ""
+
+    def _named(self, name: str, given: Mapping[str, Any], path: tuple[str | int, ...]) -> Value:
+        """`{ name = "as it is", policy = "…" }`: results call the value by its name."""
+        short, known = given["name"], self.names.setdefault(name, {})
+        if set(given) != {"name", name} or not isinstance(given[name], str) or not isinstance(short, str) or not short:
+            self.mistakes.add(path, f"{name}: expected {{ name = …, {name} = … }} with texts")
+            return ""
+        if short in known.values():
+            self.mistakes.add(path, f"{name}: the name {json.dumps(short)} appears twice", "name each once")
+        value = self._checked(name, given[name], path)
+        known[str(value)] = short
+        return value
 
     def _observers(self, value: Any) -> Any:
         """Those of one run as one text: a list of them, or several with a plus sign between."""
@@ -216,13 +236,16 @@ class _Reading:
                 self.mistakes.add((*path, key), f"'{key}' is not varied here", did_you_mean(key, list(grid), ""))
                 continue
             values = value if isinstance(value, list) else [value]
-            rule[key] = tuple(
-                self._observers(one) if key == "observe" else self._located(one) if isinstance(one, str) else one
-                for one in values
-            )
+            rule[key] = tuple(self._in_rule(key, one) for one in values)
             for one in set(rule[key]) - set(grid[key]):
                 self.mistakes.add((*path, key), f"{key} = {json.dumps(one)} does not occur, so nothing is excluded")
         return rule
+
+    def _in_rule(self, key: str, value: Any) -> Any:
+        named = {short: text for text, short in self.names.get(key, {}).items()}
+        if not isinstance(value, str) or value in named:
+            return named.get(value, value)
+        return self._observers(value) if key == "observe" else self._located(value)
 
     def _list(self, key: str) -> list[Any]:
         given = self.data.get(key, [])
@@ -241,11 +264,11 @@ class _Reading:
         return value
 
     def _metrics(self) -> Iterator[str]:
-        from schedlab.analysis.compare import METRICS, metric_called
+        from schedlab.analysis.compare import METRICS, PERFORMANCE, metric_called
         from schedlab.model.plugins import registered
 
         given = self.data.get("metrics", [])
-        known = [*METRICS, *(entry.name for entry in registered("metric"))]
+        known = [*METRICS, *PERFORMANCE, *(entry.name for entry in registered("metric"))]
         for metric in given if isinstance(given, list) else [given]:
             if isinstance(metric, str) and metric_called(metric):
                 yield metric

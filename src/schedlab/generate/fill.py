@@ -168,7 +168,8 @@ def _batches(workload: Workload, filled: Workload, jobs: JobBatch, shift: float)
         )
     before = workload.report
     filled.report.records, filled.report.kept, filled.report.bad_rows = before.records, kept, before.bad_rows
-    filled.report.dropped, filled.report.unkept = dict(before.dropped), dict(before.unkept)
+    for name in ("dropped", "unkept", "for_slurm"):
+        setattr(filled.report, name, dict(getattr(before, name)))
     filled.report.filled = before.filled | {"fill jobs before the workload": len(jobs)}
 
 

@@ -194,7 +194,7 @@ class _Holder:
     def _tell(self, report: ReadReport) -> None:
         before = self.workload.report
         report.records, report.kept, report.bad_rows = before.records, self.kept, before.bad_rows
-        report.unkept = dict(before.unkept)
+        report.unkept, report.for_slurm = dict(before.unkept), dict(before.for_slurm)
         dropped = {
             "left out to hold the job pressure": self.left_out,
             f"larger than the {self.capacity} cores of the machine": self.too_large,

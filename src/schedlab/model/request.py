@@ -10,7 +10,8 @@ from typing import Any
 class Request:
     """One chunk, and where chunks may go. How many chunks is the job's own number (`count`).
 
-    `SINGLE_CORE`, a chunk of one core that may go anywhere, is what a processor of an SWF log means.
+    `SINGLE_CORE`, a chunk of one core that may go anywhere, is what a processor of an SWF log means. `sbatch` has what
+    only the real Slurm understands, as options of its sbatch: ("constraint", "fast|large").
     """
 
     chunk: dict[str, int] = field(default_factory=lambda: {"cores": 1})
@@ -19,11 +20,12 @@ class Request:
     features: frozenset[str] = frozenset()
     partition: str | None = None
     exclusive: bool = False
+    sbatch: tuple[tuple[str, str], ...] = ()
 
     def plain(self) -> Request:
         """Without what only some clusters have: memory, features, partitions."""
         chunk = {name: amount for name, amount in self.chunk.items() if name in ("cores", "gpus")}
-        return replace(self, chunk=chunk, features=frozenset(), partition=None)
+        return replace(self, chunk=chunk, features=frozenset(), partition=None, sbatch=())
 
     def anywhere(self) -> Request:
         """On a machine whose nodes do not matter: without bounds per node, without whole nodes."""
@@ -32,7 +34,7 @@ class Request:
     @property
     def key(self) -> tuple[Any, ...]:
         """Equal for requests that ask for the same."""
-        where = (self.per_node_min, self.per_node_max, self.features, self.partition, self.exclusive)
+        where = (self.per_node_min, self.per_node_max, self.features, self.partition, self.exclusive, self.sbatch)
         return (*self.chunk.items(), *where)
 
     def to_dict(self) -> dict[str, Any]:
@@ -48,11 +50,15 @@ class Request:
             found["partition"] = self.partition
         if self.exclusive:
             found["exclusive"] = True
+        if self.sbatch:
+            found["sbatch"] = dict(self.sbatch)
         return found
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Request:
-        return cls(**{**data, "features": frozenset(data.get("features", ()))})
+        own = {**data}
+        own["features"], own["sbatch"] = frozenset(own.get("features", ())), tuple(own.get("sbatch", {}).items())
+        return cls(**own)
 
 
 SINGLE_CORE = Request()

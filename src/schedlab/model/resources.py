@@ -10,6 +10,7 @@ from schedlab.model.units import format_bytes
 
 # Resources that are counted in thousandths of another one. A node may have both: the same thing in two units.
 THOUSANDTHS = {"cpu_milli": "cores", "gpu_milli": "gpus"}
+NOUNS = {"cores": ("core", "cores"), "gpus": ("GPU", "GPUs")}  # one, and several
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,9 @@ def amount(resource: str, value: float) -> str:
 
 
 def amount_of(resource: str, value: float) -> str:
-    """With the name: `8 gpus`, `192 GiB of memory`, `0.5 gpus`."""
-    text = amount(resource, value)
-    return f"{text} of memory" if resource == "memory" else f"{text} {THOUSANDTHS.get(resource, resource)}"
+    """With the name: `8 GPUs`, `1 core`, `192 GiB of memory`, `0.5 GPUs`."""
+    text, name = amount(resource, value), THOUSANDTHS.get(resource, resource)
+    if name == "memory":
+        return f"{text} of memory"
+    one, many = NOUNS.get(name, (name, name))
+    return f"{text} {one if text == '1' else many}"

@@ -51,6 +51,15 @@ class Tables(Protocol):
     def save(self, config: dict[str, Any], path: Path, force: bool) -> None: ...
 
 
+def job_names(tables: Tables, rows: NDArray[Any] | None = None) -> list[str]:
+    """Jobs of these rows (all of them, if none are named) as their log writes them."""
+    try:
+        found = tables.column("name")
+    except KeyError:  # their ids are numbers
+        found = tables.column("job")
+    return [str(name) for name in (found if rows is None else found[rows]).tolist()]
+
+
 class Run:
     """One policy on one workload and one cluster, simulated."""
 

@@ -159,7 +159,8 @@ class JobBatch:
 class ReadReport:
     """What reading a log met: records seen and kept, what was dropped or filled in and why, samples of bad rows.
 
-    `unkept` says what records tell that a workload has no place for, and how many do.
+    `unkept` says what records tell that a workload has no place for, and how many do; `for_slurm` what was made simpler
+    for everybody but the real Slurm, which is told as it is written.
     """
 
     records: int = 0
@@ -168,6 +169,7 @@ class ReadReport:
     filled: dict[str, int] = field(default_factory=dict)
     bad_rows: list[str] = field(default_factory=list)
     unkept: dict[str, int] = field(default_factory=dict)
+    for_slurm: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +205,7 @@ class Workload:
     phases: tuple[Phase, ...] = ()
     more: Callable[[], Iterator[JobBatch]] | None = None  # other jobs of the model that these come from, without end
     asked: dict[int, Mapping[str, str]] = field(default_factory=dict)  # job id -> options of its sbatch, as written
+    dependencies: dict[int, str] = field(default_factory=dict)  # job id -> what it waits for, in Slurm's words
 
     def batches(self) -> Iterator[JobBatch]:
         return self.source()

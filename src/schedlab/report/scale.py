@@ -9,7 +9,7 @@ from typing import Any
 
 from schedlab.analysis.verdict import metric_unit
 
-_TIMES = {"h": 3600.0, "min": 60.0, "s": 1.0}
+_TIMES = {"h": 3600.0, "min": 60.0, "s": 1.0, "ms": 0.001}
 _MOST_DECIMALS = 2
 
 

@@ -41,7 +41,9 @@ def parameters(found: Findings) -> str:
     }
     for name, meaning in asked.items():
         if (value := study.get(name)) not in (None, {}, ""):
-            shown = ", ".join(f"{key} = {one}" for key, one in value.items()) if isinstance(value, dict) else str(value)
+            short = found.results.short
+            pairs = value.items() if isinstance(value, dict) else ()
+            shown = ", ".join(f"{key} = {short(key, one)}" for key, one in pairs) or str(value)
             rows.append(_line(name, "study", shown, meaning))
     head = '<tr><th>parameter</th><th class="text"></th><th class="text">values</th><th class="text">meaning</th></tr>'
     return f"<table><thead>{head}</thead><tbody>\n" + "\n".join(rows) + "\n</tbody></table>"
@@ -65,9 +67,9 @@ def environment(results: Results) -> str:
     rows = [("schedlab", ", ".join(dict.fromkeys(result["schedlab"] for result in results.results)))]
     rows += _where_run(results)
     rows.append(("report written with", f"schedlab {VERSION}, Python {platform.python_version()}, {_processor()}"))
-    if results.results:
-        memory = max(result["memory_mb"] for result in results.results)
-        rows.append(("largest memory of a worker", f"{memory:,.0f} MB"))
+    memory = [costs["memory"] for result in results.results if (costs := result.get("performance"))]
+    if memory:
+        rows.append(("largest memory of a run", f"{max(memory):,.0f} MB"))
     return facts(rows) + _seconds(results)
 
 
@@ -107,7 +109,8 @@ def hashes(results: Results) -> str:
 
 
 def _parameter(found: Findings, name: str, kind: str) -> str:
-    shown = ", ".join(str(value) for value in found.parameter(name))
+    names = found.results.study.get("names", {}).get(name, {})
+    shown = ", ".join(f"{names[str(one)]}: {one}" if str(one) in names else str(one) for one in found.parameter(name))
     return _line(name, kind, shown, PARAMETERS[name].meaning if name in PARAMETERS else "")
 
 

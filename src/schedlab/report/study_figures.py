@@ -62,9 +62,9 @@ def _map(found: Findings) -> Iterator[str]:
         return
     down, across = sorted(varied, key=lambda name: (_is_number(found, name), len(found.parameter(name))))[-2:]
     rest = [name for name in varied if name not in (across, down)]
-    best = found.points[found.ranked(found.shown)[0]]
+    best, called = found.points[found.ranked(found.shown)[0]], found.results.called
     rows = [
-        (point.get(across), point.get(down), found.mean(group, found.first))
+        (called(across, point.get(across)), called(down, point.get(down)), found.mean(group, found.first))
         for group, point in found.points.items()
         if all(point.get(name) == best.get(name) for name in rest)
     ]
@@ -75,7 +75,7 @@ def _map(found: Findings) -> Iterator[str]:
     means = [None if mean is None else mean / scale.size for *_, mean in rows]
     table = pl.DataFrame({across: axes_of[0], down: axes_of[1], name: means})
     axes = plot_heatmap(table, x=across, y=down, value=name, unit=scale.unit)
-    fixed = ", ".join(f"{name} {best.get(name)}" for name in rest)
+    fixed = ", ".join(f"{name} {called(name, best.get(name))}" for name in rest)
     yield embedded(figure_of(axes), f"{name} by {down} and {across}" + (f", at {fixed}" if fixed else ""))
 
 

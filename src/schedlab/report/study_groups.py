@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from schedlab.analysis.verdict import metric_better, metric_name
@@ -90,7 +89,7 @@ def _heads(found: Findings) -> str:
 
 def _row(found: Findings, group: str) -> str:
     point, results = found.points[group], found.results
-    cells = [_cell(point.get(name, ""), _short(name, point.get(name, "–")), "name") for name in results.varied]
+    cells = [_cell(point.get(name, ""), results.short(name, point.get(name, "–")), "name") for name in results.varied]
     if not cells:
         cells = [_cell(results.name, results.name, "name")]
     runs = found.runs[group]
@@ -105,7 +104,3 @@ def _row(found: Findings, group: str) -> str:
 def _cell(value: Any, text: str, kind: str = "") -> str:
     marked = f' class="{kind}"' if kind else ""
     return f'<td{marked} data-value="{escape(str(value))}">{escape(text)}</td>'
-
-
-def _short(name: str, value: Any) -> str:
-    return Path(str(value)).name if name in ("log", "model", "cluster") else str(value)

@@ -6,11 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from schedlab.analysis.verdict import judgement, metric_better, metric_name
 from schedlab.experiment.results import Context
 from schedlab.report.findings import MOST_DRAWN, Findings
+
+if TYPE_CHECKING:
+    import polars as pl
 
 MOST_SETTINGS = 6  # whose sentences are open; those of the others are one click away
 _CLASSES = {"better": "good", "worse": "bad", "": "about"}
@@ -26,6 +29,8 @@ def summary(found: Findings) -> str:
     if status.open:
         counts.append(f"{status.open:,} are open")
     sentences = [", ".join(counts) + f": {_design(found)}."]
+    if part := found.results.part:
+        sentences.append(f"This is {part}; the others are run elsewhere.")
     sentences += [f"{noun}: {', '.join(values)}." for noun, values in _inputs(found).items() if values]
     if study.get("phase"):
         sentences.append(f"Only jobs of the phase {study['phase']} count.")
@@ -38,8 +43,8 @@ def verdicts(found: Findings) -> str:
     """The comparisons, setting by setting, best first; the first metric in the open, the others on demand."""
     if not found.contexts:
         return "<p>No run is finished yet.</p>"
-    told = [(context, list(_told(found, context))) for context in found.contexts]
-    parts = [_at_a_glance(found)]
+    told = [(context, list(_told(found, context, table))) for context, table in found.results.compared()]
+    parts = [_at_a_glance(found, [row for _, rows in told for row in rows if row["metric"] == found.first])]
     if any(rows for _, rows in told):
         parts.append(_how_to_read(told))
     elif not found.results.study.get("baseline"):
@@ -57,7 +62,7 @@ def verdicts(found: Findings) -> str:
 
 def _coverage(found: Findings) -> str:
     """What the intervals do and do not say, where jobs come from a model; what of the requests did not count."""
-    said = (" ".join(found.results.coverage()), "; ".join(found.results.not_counted()))
+    said = (" ".join(found.results.coverage()), "; ".join(found.results.notes()))
     return "\n".join(f'<p class="about">{escape(one)}</p>' for one in said if one)
 
 
@@ -84,7 +89,7 @@ def _source(name: str, value: Any) -> str:
     return f"the log {Path(str(value)).name}" if name == "log" else f"the model {Path(str(value)).name}"
 
 
-def _at_a_glance(found: Findings) -> str:
+def _at_a_glance(found: Findings, compared: Sequence[Mapping[str, Any]]) -> str:
     better = metric_better(found.first)
     winners = [(context, found.best(context, found.first)) for context in found.contexts]
     if better is None or not any(groups for _, groups in winners):
@@ -94,7 +99,9 @@ def _at_a_glance(found: Findings) -> str:
         said = ", ".join(f"{label} in {n} of {len(winners)} settings" for label, n in often.most_common(MOST_SETTINGS))
     else:
         said = "; ".join(_winner(found, context, groups) for context, groups in winners if groups)
-    return f"<p><strong>{_EXTREMES[better]} {metric_name(found.first)}:</strong> {escape(said)}.</p>"
+    repeated, sure = any(row["n"] > 1 for row in compared), any(row["judgement"] for row in compared)
+    chance = " By chance maybe: no difference can be told." if repeated and not sure else ""
+    return f"<p><strong>{_EXTREMES[better]} {metric_name(found.first)}:</strong> {escape(said)}.{chance}</p>"
 
 
 def _winner(found: Findings, context: Context, groups: Sequence[str]) -> str:
@@ -114,15 +121,15 @@ def _how_to_read(told: Sequence[tuple[Context, Sequence[Any]]]) -> str:
         return f'<p class="about">{escape(said)}</p>'
     return (
         f'<p class="about">Compared with {escape(" or ".join(baselines))}, best mean first. Factors and percentages '
-        "are geometric means over the repetitions. CI: confidence interval over the repetitions, not corrected for the "
-        "number of comparisons. A p-value (rank test, corrected by Holm) is given only where it disagrees with the "
-        "interval and there are repetitions enough for it to agree.</p>"
+        "are geometric means over the repetitions. CI: confidence interval over the repetitions, corrected for all "
+        "comparisons of the study. A difference is claimed where it leaves no change out: of twenty studies in which "
+        "nothing differs, at most one is expected to claim anything.</p>"
     )
 
 
-def _told(found: Findings, context: Context) -> Iterator[dict[str, Any]]:
+def _told(found: Findings, context: Context, table: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """Comparisons with their sentences, metric by metric, best first."""
-    rows = list(context.comparisons(found.metrics).iter_rows(named=True))
+    rows = list(table.iter_rows(named=True))
     for metric in found.metrics:
         own = [row for row in rows if row["metric"] == metric]
         for row in sorted(own, key=_worst_last):

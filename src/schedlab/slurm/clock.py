@@ -6,6 +6,7 @@ import os
 import select
 import socket
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from schedlab import _core
@@ -93,6 +94,7 @@ def environment(
     tick: int = 0,
     cpu_factor: float = 0.0,
     people: Path | None = None,
+    unwanted: Sequence[str] = (),
     uid: int | None = None,
     shim: Path | None = None,
 ) -> dict[str, str]:
@@ -100,12 +102,14 @@ def environment(
 
     `epoch`: seconds since 1970 at the start. `coalesce`: "100000:10" takes ten naps of 100,000 us as one.
     `tick`: nanoseconds that each look at the clock takes. `cpu_factor`: simulated time per processor time.
-    `uid`: who the program thinks it is.
+    `unwanted`: output with one of these texts is not written. `uid`: who the program thinks it is.
     """
     _check_length(f"{sockets}{_PORT}")
     variables = {"LD_PRELOAD": str(shim or shim_path()), "SCHEDLAB_SOCKETS": str(sockets)}
     if people:
         variables["SCHEDLAB_PEOPLE"] = str(people)
+    if unwanted:
+        variables["SCHEDLAB_UNWANTED"] = "\n".join(unwanted)
     if uid is not None:
         variables["SCHEDLAB_UID"] = str(uid)
     if clock:

@@ -21,7 +21,7 @@ from schedlab.slurm.wire.header import Incoming, message, parse
 from schedlab.slurm.wire.job import job_description, submission
 from schedlab.slurm.wire.node import batch_complete
 from schedlab.slurm.wire.release import Release
-from schedlab.slurm.words import last_words, reason_of, words_of
+from schedlab.slurm.words import is_of_the_place, last_words, reason_of, words_of
 from schedlab.slurm.workplace import Workplace
 
 TENTH = SECOND // 10
@@ -32,6 +32,11 @@ _SETTLING = 3 * SECOND  # its own time from there until nodes register
 _LONGEST_LIMIT = 100 * 365 * 86_400.0  # seconds
 _AT_ONCE = 64  # nodes that register before the answers are read
 _LAST = 5 * SECOND  # its own time for the last job to be written down
+_ABSENT = (  # the slurmdbd that is not there, every second or two of simulated time: nearly all of its log
+    "Sending PersistInit msg: ",
+    "DBD_SEND_MULT_JOB_START failure: ",
+    "slurm_persist_conn_open_without_init: failed to open persistent connection to host:",
+)
 _STATES = {"up": "resume", "down": "down"}  # of nodes, in Slurm's words; all others are drained
 
 
@@ -80,6 +85,7 @@ class Controller:
             clock=place.folder / "clock",
             sockets=place.sockets,
             people=outline.people,
+            unwanted=_ABSENT,
             epoch=outline.epoch,
             coalesce=_COALESCE,
             tick=round(outline.tick * SECOND),
@@ -106,6 +112,7 @@ class Controller:
             if listening.exists():
                 break
         else:
+            self._check_room()
             raise SlurmError(f"slurmctld does not listen after a minute: {last_words(self.logs)}")
         self.settle()
         self.run(self.clock.now + _SETTLING)
@@ -176,6 +183,9 @@ class Controller:
 
         def reply(data: bytes) -> None:
             found = client.submitted(self._release, self._parsed(data))
+            if not found.job and is_of_the_place(found.error):
+                words = words_of(self._outline.programs, found.error)
+                raise SlurmError(f"slurmctld cannot take jobs any more: {words}; {self._place.described()}")
             words = "" if found.job else (found.message or words_of(self._outline.programs, found.error))
             answered(found.job, words)
 
@@ -205,6 +215,7 @@ class Controller:
         self._disturbed = True
 
     def _send(self, name: str, body: bytes, reply: Callable[[bytes], None] | None = None, uid: int = 0) -> None:
+        self._check_room()
         self._link.send(message(self._release, name, body, uid=uid, gid=uid), reply or _ignore)
         self._disturbed = True
 
@@ -260,10 +271,16 @@ class Controller:
             self._output.close()
             self._place.close()
 
+    def _check_room(self) -> None:
+        """A slurmctld that cannot write goes on, but its books and the scripts of its jobs are not whole."""
+        if self._place.is_full():
+            raise SlurmError(f"too little room is left for slurmctld: {self._place.described()}")
+
     def _died(self) -> SlurmError:
         code = self._process.wait()
         how = f"was killed by signal {-code}" if code < 0 else f"has ended with code {code}"
-        return SlurmError(f"slurmctld {how}: {last_words(self.logs)}")
+        where = f"; {self._place.described()}" if self._place.is_full() else ""
+        return SlurmError(f"slurmctld {how}: {last_words(self.logs)}{where}")
 
 
 def _minutes(limit: float | None) -> int | None:

@@ -145,7 +145,7 @@ class Correspondence:
                 self._ids.setdefault(number, known.job.id)
 
         user, name, limit = self._speaker.user(job.user), self._speaker.name(job), self._speaker.limit(job)
-        self._controller.submit(f"job {job.id}", user, name, options, limit, answered)
+        self._controller.submit(f"job {self._speaker.written(job.id)}", user, name, options, limit, answered)
 
     def _dependency(self, job: Job) -> str:
         """What it waits for, with Slurm's numbers; jobs that Slurm does not know are left out."""

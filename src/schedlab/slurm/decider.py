@@ -64,7 +64,8 @@ class RealSlurm(Policy):
         edits = (set,) if isinstance(set, str) else tuple(set)
         given = {"phase": phase, "evidence": evidence, "tick": tick, "cpu": cpu}
         self._phase, self._every, self._tick, self._cpu = (_number(name, value) for name, value in given.items())
-        self.name = described(conf=str(conf), set=list(edits), accounts=accounts, qos=qos, **given)
+        self._given: dict[str, Any] = {"conf": str(conf), "set": list(edits), "accounts": accounts, "qos": qos, **given}
+        self.name = described(**self._given)
         self.setup = Setup.read(conf, edits, accounts, qos)
         self._controller: Controller | None = None
 
@@ -73,17 +74,17 @@ class RealSlurm(Policy):
 
         They are spread evenly, however many there are: phases drawn at random may fall together.
         """
-        self._phase += round(number * GOLDEN % 1 * LONGEST_LOOP, 3)
+        self._phase = round(self._phase + round(number * GOLDEN % 1 * LONGEST_LOOP, 3), 9)  # nanoseconds
 
     def adapt(self, workload: Workload, cluster: Cluster) -> tuple[Workload, Cluster]:
-        from schedlab.slurm.jobs import Speaker, in_cpus
+        from schedlab.slurm.jobs import Speaker, in_cpus, with_lists
 
         if cluster.pool:
             hint = "give the slurm.conf as the cluster too"
             raise InputError("the real Slurm needs nodes, and this machine is a pool of cores", hint=hint)
         self._speaker = Speaker(workload)
         self.setup.meet(self._speaker.names(), cluster, workload)
-        return in_cpus(workload), self.setup.cluster()
+        return in_cpus(workload, self._speaker.held), with_lists(self.setup.cluster(), workload)
 
     def open(self, view: View, next_event: Callable[[], float]) -> None:
         from schedlab.slurm.correspondence import Correspondence
@@ -124,6 +125,11 @@ class RealSlurm(Policy):
                 self._evidence.take(view)
             self._go_ahead(view, now)
 
+    def facts(self) -> dict[str, Any]:
+        """With the phase of this very repetition, so that it can be made alone."""
+        text = described(**{**self._given, "phase": self._phase})
+        return {"policy": text, "phase": self._phase, "program": self.setup.described()}
+
     def evidence(self) -> dict[str, bytes]:
         if self._controller is None:
             return {}
@@ -151,11 +157,11 @@ class RealSlurm(Policy):
         """Options of jobs that could not be passed on."""
         return self._speaker.left_out
 
-    def refusals(self) -> dict[str, list[int]]:
-        """The jobs that Slurm did not take, or never started, by what it says of them."""
-        found: dict[str, list[int]] = {}
+    def refusals(self) -> dict[str, list[str]]:
+        """The jobs that Slurm did not take, or never started, by what it says of them; as their log writes them."""
+        found: dict[str, list[str]] = {}
         for row in self._evidence.refusals:
-            found.setdefault(row["reason"], []).append(row["job"])
+            found.setdefault(row["reason"], []).append(self._speaker.written(row["job"]))
         return found
 
     def close(self) -> None:
@@ -211,7 +217,8 @@ class RealSlurm(Policy):
         started = view.start(known.job, shares, priority=info.priority, backfilled=info.backfilled)
         if not started:
             raise SlurmError(
-                f"Slurm has started job {known.job.id} on {launch.nodes}, but {view.refusal or 'it does not fit there'}"
+                f"Slurm has started job {self._speaker.written(known.job.id)} on {launch.nodes}, but "
+                f"{view.refusal or 'it does not fit there'}"
             )
         self._last_change = view.now
         return True

@@ -9,6 +9,8 @@ from math import inf
 import numpy as np
 
 from schedlab._core import Job
+from schedlab.files.slurm_values import gres_text
+from schedlab.model.cluster import Cluster, Partition
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.request import Request
 from schedlab.model.workload import JobBatch, Workload
@@ -28,23 +30,53 @@ _NOT_AS_WRITTEN = frozenset(
 )
 
 
-def in_cpus(workload: Workload) -> Workload:
-    """Every job as so many single CPUs, which may lie anywhere in its partition.
+def in_cpus(workload: Workload, held: int = 0) -> Workload:
+    """Every job as so many single CPUs, which may lie anywhere in its partition; `held` of them never start.
 
     Where they lie, with how much memory and which GPUs, is Slurm's business: it may give 17 CPUs of one node and one of
     another to a job that asked for 18 on two nodes.
     """
 
+    single = [Request(features=request.features, partition=_partition(request)) for request in workload.requests]
+    named = ((job, options.get("partition", "")) for job, options in workload.asked.items())
+    lists = {job: text for job, text in named if "," in text}
+    places: dict[tuple[int, str], int] = {}  # of requests for a list of partitions
+
+    def anywhere_of(job: int, request: int) -> int:
+        if (key := (request, lists[job])) not in places:
+            places[key] = len(single)
+            single.append(replace(single[request], partition=lists[job]))
+        return places[key]
+
     def batches() -> Iterator[JobBatch]:
         for batch in workload.batches():
-            count = workload.cores(batch)
+            count, request, ids = workload.cores(batch), batch.request, batch.id.tolist()
             if workload.asked:
-                told = ((row, workload.asked.get(job)) for row, job in enumerate(batch.id.tolist()))
+                told = ((row, workload.asked.get(job)) for row, job in enumerate(ids))
                 count[:] = [count[row] if options is None else cpus(options) for row, options in told]
-            yield replace(batch, count=np.maximum(count, 1), shapes=None)
+            if lists:
+                asked = zip(ids, request.tolist(), strict=True)
+                request = np.array([anywhere_of(job, one) if job in lists else one for job, one in asked], np.int32)
+            yield replace(batch, count=np.maximum(count, 1), request=request, shapes=None)
 
-    single = [Request(features=request.features, partition=request.partition) for request in workload.requests]
-    return replace(workload, source=batches, requests=single, flexible=True)  # Slurm may give more than was asked for
+    filled = {"cancelled before they started: held until then": held} if held else {}
+    report = replace(workload.report, for_slurm={}, filled=workload.report.filled | filled)  # Slurm is told as written
+    # Slurm may give more than was asked for.
+    return replace(workload, source=batches, requests=single, flexible=True, report=report)
+
+
+def _partition(request: Request) -> str | None:
+    return dict(request.sbatch).get("partition", request.partition)
+
+
+def with_lists(cluster: Cluster, workload: Workload) -> Cluster:
+    """Every list of partitions that jobs name (`cpu,gpu`), as a partition of all their nodes."""
+    asked = [options.get("partition", "") for options in workload.asked.values()]
+    named = dict.fromkeys(text for text in [*map(_partition, workload.requests), *asked] if text and "," in text)
+    own = {partition.name: partition.groups for partition in cluster.partitions}
+    unions = {text: [group for name in text.split(",") for group in own.get(name, ())] for text in named}
+    more = [Partition(text, tuple(dict.fromkeys(groups))) for text, groups in unions.items() if groups]
+    return replace(cluster, partitions=(*cluster.partitions, *more))
 
 
 @dataclass(slots=True)
@@ -60,13 +92,19 @@ class Speaker:
 
     def __init__(self, workload: Workload) -> None:
         self._workload = workload
+        self._places = np.empty(0, np.int32)  # of the jobs' requests; jobs of the engine ask for CPUs only
+        self._written: dict[int, str] = {}  # job id -> as the log writes it, where that is no number
         self.left_out: set[str] = set()  # options of sbatch that cannot be passed on
+        self.held = 0  # jobs that the log says were cancelled before they started
 
     def names(self) -> Names:
         """One pass over the workload."""
         found = Names()
         self._check()
+        places = [self._places]
         for batch in self._workload.batches():
+            places.append(batch.request)
+            self._written.update(zip(batch.id.tolist(), batch.names, strict=True) if batch.names else ())
             triples = np.unique(np.stack([batch.user, batch.group, batch.queue], axis=1), axis=0, return_index=True)
             for user, group, queue in triples[0][np.argsort(triples[1])].tolist():
                 accounts = found.accounts.setdefault(self.user(user), [])
@@ -74,6 +112,9 @@ class Speaker:
                     accounts.append(account)
                 if (qos := self._named("queue", queue)) and qos not in found.qos:
                     found.qos.append(qos)
+        self._places = np.concatenate(places)
+        holding = np.array(["hold" in dict(request.sbatch) for request in self._workload.requests], bool)
+        self.held = int(holding[self._places].sum())
         return found
 
     def _check(self) -> None:
@@ -85,8 +126,9 @@ class Speaker:
             options = _spoken(written)
             if (key := tuple(sorted(options.items()))) not in seen:
                 seen.add(key)
+                where = f"{self._workload.name}, job {written.get('job-number', job)}"
                 try:
-                    job_description(options, uid=0, gid=0, where=f"{self._workload.name}, job {job}")
+                    job_description(options, uid=0, gid=0, where=where)
                 except InputError as error:
                     mistakes.append(error)
         if mistakes:
@@ -101,11 +143,9 @@ class Speaker:
     def options(self, job: Job) -> dict[str, str]:
         """The options of its sbatch, but for times, identity, arrays and dependencies."""
         written = self._workload.asked.get(job.id)
-        if written is not None:
-            options = _spoken(written)
-        else:
-            options = options_of(self._workload.requests[job.request], job.count)
-        partition = self._workload.requests[job.request].partition or self._named("partition", job.partition)
+        request = self._workload.requests[self._places[job.sequence]]
+        options = options_of(request, job.count) if written is None else _spoken(written)
+        partition = request.partition or self._named("partition", job.partition)
         for name, value in (
             ("account", self.account(job.group)),
             ("qos", self._named("queue", job.queue)),
@@ -125,13 +165,17 @@ class Speaker:
         return int((self._workload.asked.get(job.id) or {}).get("job-number", job.id))
 
     def name(self, job: Job) -> str:
-        return (self._workload.asked.get(job.id) or {}).get("job-name", "") or f"job{job.id}"
+        return (self._workload.asked.get(job.id) or {}).get("job-name", "") or f"job{self.written(job.id)}"
 
     def array(self, job: Job) -> str:
         return (self._workload.asked.get(job.id) or {}).get("array", "")
 
     def dependency(self, job: Job) -> str:
-        return (self._workload.asked.get(job.id) or {}).get("dependency", "")
+        return self._workload.dependencies.get(job.id, "")
+
+    def written(self, job: int) -> str:
+        """What the log calls the job of that id."""
+        return self._written.get(job, str(job))
 
     def written_together(self, job: Job, other: Job) -> bool:
         """Whether two jobs are tasks of one array."""
@@ -152,7 +196,7 @@ def _limit(written: Mapping[str, str], limit: float) -> float:
 
 
 def options_of(request: Request, cpus: int) -> dict[str, str]:
-    """The options that ask for a request, for a job of so many CPUs."""
+    """The options that ask for a request, for a job of so many CPUs; what it says in Slurm's words counts as said."""
     cores = max(request.chunk.get("cores", 1), 1)
     chunks = -(-cpus // cores)
     options = {"ntasks": str(chunks)}
@@ -164,23 +208,31 @@ def options_of(request: Request, cpus: int) -> dict[str, str]:
         options["nodes"] = str(-(-chunks // together))
     elif request.per_node_min > 1:
         options["nodes"] = f"1-{max(chunks // request.per_node_min, 1)}"
-    options |= _resources(request.chunk, cores, min(together, chunks))
+    options |= _resources(request.chunk, cores, min(together, chunks) or int(chunks == 1))
     if request.features:
         options["constraint"] = "&".join(sorted(request.features))
     if request.exclusive:
         options["exclusive"] = ""
-    return options
+    if "mem-per-cpu" in (own := dict(request.sbatch)):
+        options.pop("mem", None)
+    return options | own
 
 
 def _resources(chunk: Mapping[str, int], cores: int, together: int) -> dict[str, str]:
     """Memory and GPUs: of a node where it is known how many tasks share one, else of a CPU and of a task."""
     options = {}
     if memory := chunk.get("memory", 0):
-        amount = memory * together if together else memory / cores
-        options["mem" if together else "mem-per-cpu"] = f"{-(-int(amount) // MIB)}M"
-    other = {name: amount for name, amount in chunk.items() if name not in ("cores", "memory") and amount}
-    if gpus := other.pop("gpus", 0):
-        options["gpus-per-node" if together else "gpus-per-task"] = str(gpus * max(together, 1))
-    if other:
-        options["gres"] = ",".join(f"{name}:{amount * max(together, 1)}" for name, amount in other.items())
+        amount = memory * together if together else -(-memory // cores)
+        options["mem" if together else "mem-per-cpu"] = f"{-(-amount // MIB)}M"
+    others = {name: n * max(together, 1) for name, n in chunk.items() if n and name not in ("cores", "memory")}
+    gpus = {name: others.pop(name) for name in list(others) if name.partition(":")[0] in ("gpu", "gpus")}
+    if gpus:
+        kind = "gpus-per-node" if together else "gpus-per-task"
+        options[kind] = ",".join(item.removeprefix("gpu:") for item in _generic(gpus).split(","))
+    if others:
+        options["gres"] = _generic(others)
     return options
+
+
+def _generic(amounts: dict[str, int]) -> str:
+    return gres_text(amounts) or ",".join(f"{name}:{amount}" for name, amount in amounts.items())

@@ -19,6 +19,7 @@ from schedlab.slurm.accounts.passwd import passwd_lines
 from schedlab.slurm.accounts.read import read_accounts
 from schedlab.slurm.accounts.state import write_state
 from schedlab.slurm.controller import CONTROLLER_PORT, NODE_PORT, Controller, Outline
+from schedlab.slurm.errors import SlurmError
 from schedlab.slurm.install.programs import Programs, find_programs
 from schedlab.slurm.jobs import Names
 from schedlab.slurm.nodes import Nodes
@@ -103,6 +104,10 @@ class Setup:
                 write_state(place.state, self.accounts, uids, release=release.name, tres=facts.tres, when=self.epoch)
             outline = Outline(self.programs, release, conf, people, uids, self.epoch, tick, cpu)
             return Controller(place, outline, Nodes(release, [_facts(node) for node in emulation.nodes]))
+        except OSError as error:
+            said = f"slurmctld cannot be set up: {error.strerror or error}; {place.described()}"
+            place.close()
+            raise SlurmError(said) from error
         except BaseException:
             place.close()
             raise
@@ -121,6 +126,17 @@ class Setup:
     def differences(self) -> list[str]:
         return differences_text(self._emulation(NOWHERE, accounting=self._has_accounting).differences)
 
+    def about_accounts(self) -> list[str]:
+        """What holds where nobody says who belongs to which account."""
+        if self.given_accounts is not None:
+            return []
+        if not self._has_accounting:
+            return ["no accounts: Slurm knows no fair-share, no QOS and no limits of users and accounts"]
+        return [
+            "no accounts given: equal shares for every account and user of the log, and no limits "
+            "(--accounts FILE, as sacctmgr dump writes it, has those of the site)"
+        ]
+
     def described(self) -> str:
         return f"Slurm {self.programs.version}"
 
@@ -129,7 +145,8 @@ class Setup:
         """Files that say with which settings it ran."""
         emulation = self._emulation(NOWHERE, accounting=self.accounts is not None)
         texts = dict(emulation.files)
-        texts["differences.txt"] = "\n".join([*differences_text(emulation.differences), *self.remarks]) + "\n"
+        said = [*differences_text(emulation.differences), *self.about_accounts(), *self.remarks]
+        texts["differences.txt"] = "\n".join(said) + "\n"
         return {name: text.encode() for name, text in texts.items()}
 
     def _emulation(self, folder: Path, *, accounting: bool) -> Emulation:

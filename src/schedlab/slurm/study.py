@@ -9,6 +9,13 @@ from typing import Any
 
 from schedlab.slurm.decider import described
 
+AS_IT_IS, CHANGED = "as it is", "changed"  # settings, in results
+
+
+def name_of(changes: Sequence[str]) -> str:
+    """What a run is called that nobody has named."""
+    return CHANGED if changes else AS_IT_IS
+
 
 def ensemble_text(
     conf: Path,
@@ -17,15 +24,17 @@ def ensemble_text(
     observe: Sequence[str],
     phases: int,
     reading: Mapping[str, str | None],
+    label: str = "",
 ) -> str:
     """With changes to the slurm.conf, the unchanged one is run too and is what it is compared with."""
     files = {name: Path(options[name]).resolve() if options[name] else None for name in ("accounts", "qos")}
-    as_it_is = described(**{**options, **files, "conf": str(conf), "set": []})
-    policies = [as_it_is] + ([described(**{**options, **files, "conf": str(conf)})] if options["set"] else [])
+    unchanged: dict[str, list[str]] = {AS_IT_IS: []} if options["set"] else {}
+    settings = unchanged | {label or name_of(options["set"]): options["set"]}
+    policies = {name: described(**{**options, **files, "conf": str(conf), "set": s}) for name, s in settings.items()}
     lines = [
         'name = "slurm-real"',
         f"repetitions = {phases}",
-        *([f"baseline = {{ policy = {json.dumps(as_it_is)} }}"] if len(policies) > 1 else []),
+        *([f"baseline = {{ policy = {json.dumps(AS_IT_IS)} }}"] if unchanged else []),
         "",
         "[workload]",
         f"log = {json.dumps(str(jobs))}",
@@ -34,7 +43,9 @@ def ensemble_text(
         "",
         "[run]",
         f"cluster = {json.dumps(str(conf))}",
-        f"policy = {json.dumps(policies)}",
+        "policy = [",
+        *(f"  {{ name = {json.dumps(name)}, policy = {json.dumps(text)} }}," for name, text in policies.items()),
+        "]",
         *([f"observe = {json.dumps([list(observe)])}"] if observe else []),  # all of them, in every run
     ]
     return "\n".join(lines) + "\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Sequence
+from errno import EAGAIN
 from functools import cache
 from pathlib import Path
 
@@ -36,6 +37,16 @@ def words_of(programs: Programs, code: int) -> str:
     except OSError:
         return f"error {code}"
     return f"{words.decode(errors='replace')} ({code})"
+
+
+def is_of_the_place(code: int) -> bool:
+    """Whether an answer to a submission says nothing about the job, but that slurmctld cannot work where it is.
+
+    Slurm's numbers for what is wrong with a job are those from 2000 on. All others are of the system (but EAGAIN, which
+    means MaxJobCount), of messages and of authentication; of those from 2000 on, these are: a file cannot be written, a
+    credential cannot be made, internal error.
+    """
+    return code in (2019, 2026, 2090) or (code > 0 and code != EAGAIN and not 2000 <= code < 3000)
 
 
 def reason_of(programs: Programs, number: int) -> str:

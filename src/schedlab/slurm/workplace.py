@@ -20,6 +20,7 @@ from schedlab.model.errors import InputError
 
 FOLDERS = ("etc", "state", "sockets", "log", "spool")
 ROOM = 256 << 20  # bytes: slurmctld keeps two small files for each job, and pages are 4 kB
+LEAST = 1 << 20  # bytes; with less, files of slurmctld are no longer whole
 SOCKET_PATH = 107  # bytes that the path of a Unix socket may have
 SOCKET_NAME = 32  # of these, kept for the socket's own name
 PATIENCE = 1.0  # seconds from asking a process to end to ending it
@@ -47,6 +48,18 @@ class Workplace:
         if status is not None:
             with (self.folder / "processes").open("a") as file:
                 file.write(f"{pid} {status.start} {_boot()}\n")
+
+    def is_full(self) -> bool:
+        """Whether what slurmctld writes here may no longer be whole."""
+        found = os.statvfs(self.folder)
+        return found.f_bavail * found.f_frsize < LEAST or (found.f_files > 0 and found.f_favail == 0)
+
+    def described(self) -> str:
+        """Where it is and how much is free there, with a hint what to do about it."""
+        found = os.statvfs(self.folder)
+        free = f"{found.f_bavail * found.f_frsize / 1e6:.1f} of {found.f_blocks * found.f_frsize / 1e6:.1f} MB are free"
+        hint = "make room there, or name a folder that has some: SCHEDLAB_TMP=DIR"
+        return f"slurmctld's files are in {self.folder}, where {free}\n  hint: {hint}"
 
     def close(self) -> None:
         """End the processes and remove the folder."""

@@ -48,6 +48,7 @@ class Description:
     dropped: dict[str, int]
     filled: dict[str, int]
     unkept: dict[str, int]
+    for_slurm: dict[str, int]
     bad_rows: list[str]
     unknown: dict[str, float]  # share of records without the field
     out_of_order: int
@@ -214,6 +215,7 @@ class _Count:
             dropped=report.dropped,
             filled=report.filled,
             unkept=report.unkept,
+            for_slurm=report.for_slurm,
             bad_rows=report.bad_rows,
             unknown={name: number / max(report.records, 1) for name, number in unknown.items()},
             out_of_order=report.out_of_order if isinstance(report, SwfReport) else 0,

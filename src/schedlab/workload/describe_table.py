@@ -48,7 +48,7 @@ def _log(found: Description) -> Iterator[Row]:
         yield "log", "dropped", f"{number:,} {reason}"
     for sample in found.bad_rows:
         yield "log", "bad row", sample
-    for note in noted(found.filled, found.jobs):
+    for note in noted(found.filled | found.for_slurm, found.jobs):
         yield "log", "noted", note
     for what, number in found.unkept.items():
         yield "log", "not kept", f"{what} of {counted(number)}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+import numpy as np
 
 from schedlab.model.request import Request
-from schedlab.model.workload import Workload
+from schedlab.model.workload import JobBatch, Workload
 
 _LABELS = {
     "user": "users",
@@ -25,13 +27,22 @@ def counted(jobs: int) -> str:
     return f"{jobs:,} job{'s' * (jobs != 1)}"
 
 
-def losses(workload: Workload, *, holds: Collection[str] = ()) -> list[str]:
-    """One sentence for each thing that this workload has and the format does not hold.
+def noting(batches: Iterable[JobBatch], used: set[int]) -> Iterator[JobBatch]:
+    """The same batches; `used` gets the places of the requests that their jobs have."""
+    for batch in batches:
+        used.update(np.unique(batch.request).tolist())
+        if batch.shapes is not None:
+            used.update(np.unique(batch.shapes.request).tolist())
+        yield batch
+
+
+def losses(workload: Workload, used: Collection[int], *, holds: Collection[str] = ()) -> list[str]:
+    """One sentence for each thing that jobs with the `used` requests have and the format does not hold.
 
     `holds` names what it does hold: `origin`, `header`, `phases`, `shapes`, `chunks`, `features`, `partition`,
-    `exclusive`, any resource but cores, and `user names`, `queue names`…
+    `exclusive`, `sbatch`, any resource but cores, and `user names`, `queue names`…
     """
-    found = _of_requests(workload.requests)
+    found = _of_requests([workload.requests[place] for place in sorted(used)])
     for column in workload.labels:
         found[f"{column} names"] = f"the names of {_LABELS[column]}: numbers remain"
     if workload.flexible:
@@ -65,4 +76,6 @@ def _of_requests(requests: Sequence[Request]) -> dict[str, str]:
         found["partition"] = "requests for a partition"
     if any(request.exclusive for request in requests):
         found["exclusive"] = "requests for whole nodes"
+    if options := sorted({name for request in requests for name, _ in request.sbatch} - {"exclusive", "hold"}):
+        found["sbatch"] = f"what only Slurm understands: {', '.join(options)}"
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,11 @@ class Offence:
     message: str
 
     def __str__(self) -> str:
-        job = "" if self.job is None else f" job {self.job}"
+        return self.described()
+
+    def described(self, names: Mapping[int, str] | None = None) -> str:
+        """With the job as its log writes it, if that is known."""
+        job = "" if self.job is None else f" job {(names or {}).get(self.job, self.job)}"
         time = "" if self.time is None else f" at {self.time:.15g}"
         return f"{self.kind}{':' if job or time else ''}{job}{time}: {self.message}"
 

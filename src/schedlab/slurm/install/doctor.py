@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from schedlab.model.errors import InputError, SchedlabError
 from schedlab.slurm import workplace
@@ -22,6 +24,13 @@ PLUGINS = (
     *("acct_gather_interconnect/none", "acct_gather_filesystem/none"),
 )
 
+TRIAL = """
+ClusterName=trial
+SlurmctldHost=head
+NodeName=n1 CPUs=1
+PartitionName=all Nodes=n1 Default=YES
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -38,7 +47,8 @@ def examine(fetch: bool, progress: Progress | None = None) -> list[Finding]:
     programs, findings = _programs(fetch, progress)
     if programs is not None:
         findings += [_starts(programs), _plugins(programs)]
-    return [*findings, *_clock(programs), _room(), *_leftovers(), _running()]
+    findings += [*_clock(programs), _room(), *_leftovers(), _running()]
+    return [*findings, _trial()] if all(finding.ok for finding in findings) else findings
 
 
 def _programs(fetch: bool, progress: Progress | None) -> tuple[Programs | None, list[Finding]]:
@@ -146,6 +156,26 @@ def _leftovers() -> Iterator[Finding]:
 def _running() -> Finding:
     folders = workplace.occupied()
     return Finding(True, "runs at this moment", ", ".join(map(str, folders)) or "none")
+
+
+def _trial() -> Finding:
+    """Whether a job really runs, on this machine, in this folder: one of a minute on one node."""
+    from schedlab.engine.simulate import simulate
+    from schedlab.model.workload import Workload
+    from schedlab.slurm.decider import RealSlurm
+
+    what = "a job runs"
+    try:
+        with TemporaryDirectory() as folder:
+            conf = Path(folder) / "slurm.conf"
+            conf.write_text(TRIAL)
+            slurm = RealSlurm(conf, evidence=0)
+            run = simulate(Workload.of(submit=[0], runtime=[60], count=[1]), slurm.setup.cluster(), slurm)
+    except SchedlabError as error:
+        cure = error.hint if isinstance(error, InputError) else ""
+        return Finding(False, what, str(error).partition("\n")[0], cure or "see to what slurmctld says there")
+    (state,) = run.jobs["state"].to_list()
+    return Finding(state == "completed", what, state, "" if state == "completed" else "see slurmctld's log")
 
 
 def _failed(what: str, error: SchedlabError) -> Finding:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from schedlab.files.bytestream import ByteStream
 from schedlab.model.errors import InputError
-from schedlab.workload.sacct.rows import BadRowError, Header, parse_header
+from schedlab.workload.sacct.rows import BadRowError, Header, assumed_header, parse_header
 
 BLOCK = 1 << 23  # bytes
 LONGEST_LINE = 1 << 20
@@ -46,9 +47,14 @@ class Blocks:
     def __iter__(self) -> Iterator[Block]:
         for text in self._texts():
             if self.header is None and not text.isspace():
-                above, text = _first_text_line(text)
-                self._line += above.count(NEWLINE)
-                self.header = parse_header(above.decode(errors="replace").lstrip("\ufeff \n").rstrip(), self._where)
+                above, rest = _first_text_line(text)
+                first = above.decode(errors="replace").lstrip("\ufeff \n").rstrip("\n ")
+                self.header = assumed_header(first)
+                if self.header is None:
+                    below, _ = _first_text_line(rest)
+                    self.header = parse_header(first, self._where, below.decode(errors="replace").rstrip())
+                    self._line += above.count(NEWLINE)
+                    text = rest
             if self.header is not None and text and not text.isspace():
                 yield _block(text, self._line, self.header)
             self._line += text.count(NEWLINE)
@@ -96,21 +102,28 @@ def _block(text: bytes, first_line: int, header: Header) -> Block:
 def _mended_block(text: bytes, first_line: int, header: Header) -> Block:
     separators = len(header.names) - 1
     rows, lines, bad_rows, mended = [], [], [], 0
+    mark = header.delimiter.encode()
     for line, row in _numbered(text, first_line):
         if not row.strip():
             continue
-        if row.count(b"|") != separators:
-            try:
-                fields = header.mended(row.decode(errors="surrogateescape").split("|"))
-            except BadRowError as problem:
-                bad_rows.append((line, str(problem)))
-                continue
-            row = "|".join(fields).encode(errors="surrogateescape")
-            mended += 1
+        if row.count(mark) != separators:
+            fields = _fields(row.decode(errors="surrogateescape"), header.delimiter)
+            if len(fields) != len(header.names):
+                try:
+                    fields = header.mended(fields)
+                except BadRowError as problem:
+                    bad_rows.append((line, str(problem)))
+                    continue
+                row = header.delimiter.join(map(header.quoted, fields)).encode(errors="surrogateescape")
+                mended += 1
         rows.append(row)
         lines.append(line)
     text = NEWLINE.join(rows)
     return Block(_table(text, header), text, first_line, bad_rows, mended, lines)
+
+
+def _fields(row: str, delimiter: str) -> list[str]:
+    return row.split("|") if delimiter == "|" else next(csv.reader([row], delimiter=delimiter))
 
 
 def _numbered(text: bytes, first_line: int) -> Iterator[tuple[int, bytes]]:
@@ -120,7 +133,7 @@ def _numbered(text: bytes, first_line: int) -> Iterator[tuple[int, bytes]]:
 def _table(text: bytes, header: Header) -> Any:
     """The columns that are read, under the reader's names."""
     import pyarrow as pa
-    from pyarrow import csv
+    from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, read_csv
 
     names = [str(place) for place in range(len(header.names))]
     wanted = {what: str(place) for what, place in header.places.items()}
@@ -128,11 +141,14 @@ def _table(text: bytes, header: Header) -> Any:
     types = {place: pa.string() if what in VARIED else repeated for what, place in wanted.items()}
     if not text:
         return pa.table({what: pa.array([], types[place]) for what, place in wanted.items()})
-    table = csv.read_csv(
+    quotes = False if header.delimiter == "|" else '"'  # sacct writes none; who makes a table of it may
+    table = read_csv(
         pa.BufferReader(text),
-        read_options=csv.ReadOptions(use_threads=False, column_names=names, block_size=len(text) + 1),
-        parse_options=csv.ParseOptions(delimiter="|", quote_char=False, escape_char=False, newlines_in_values=False),
-        convert_options=csv.ConvertOptions(
+        read_options=ReadOptions(use_threads=False, column_names=names, block_size=len(text) + 1),
+        parse_options=ParseOptions(
+            delimiter=header.delimiter, quote_char=quotes, escape_char=False, newlines_in_values=False
+        ),
+        convert_options=ConvertOptions(
             include_columns=list(dict.fromkeys(wanted.values())),
             column_types=types,
             strings_can_be_null=False,

@@ -123,6 +123,17 @@ def parse_tres(text: str) -> tuple[float, float, float, float]:
     return found["cpu"], found["node"], gpus, found["mem"]
 
 
+def parse_other_tres(text: str) -> tuple[tuple[str, int], ...]:
+    """What else a job has, in all: generic resources by name and type (`gpu:v100`, `nvme`), and `license/matlab`."""
+    found = []
+    for part in text.split(",") if text not in UNKNOWN else ():
+        name, _, amount = part.partition("=")
+        number = _NUMBER.fullmatch(amount)
+        if number and name.startswith(("gres/", "license/")) and name != "gres/gpu":
+            found.append((name.removeprefix("gres/"), int(_amount(number[1], number[2]))))
+    return tuple(sorted((name, amount) for name, amount in found if 0 < amount <= LARGEST_MEMORY))
+
+
 class State(NamedTuple):
     """What a state means: the status in SWF's numbers, and what it says of the job's life."""
 
@@ -163,29 +174,33 @@ def parse_features(text: str) -> frozenset[str] | None:
 
 
 class Dependency(NamedTuple):
-    """The job to wait for ("" if none can be told), and how many further conditions there are."""
+    """The job to wait for ("" if none can be told), how many further conditions there are, and all that Slurm takes."""
 
     job: str
     others: int
+    told: str = ""
 
 
 # In a command line, options end where the script's name begins; only what looks like a dependency counts.
 DEPENDENCY_OPTION = r"(?:^|\s)(?:--depend[a-z]*|-d)[=\s]*['\"]?(?P<text>(?:after|singleton|expand)[^\s'\"]*)"
 _OPTION = re.compile(DEPENDENCY_OPTION)
+_ON_JOBS = re.compile(r"(?:after|afterany|afterok|afternotok)(?::[0-9]{1,10}(?:\+[0-9]+)?)+")
 _AFTER_END = ("afterany", "afterok", "afternotok", "aftercorr")
 
 
 def parse_dependency(text: str) -> Dependency:
     """The first job of `afterok:12:13,afterany:14`. `after` (a start), `singleton` and others cannot be told."""
     jobs: list[str] = []
-    others = 0
-    for condition in re.split(r"[,?]", re.sub(r"\([^)]*\)", "", text)):
+    text = re.sub(r"\([^)]*\)", "", text)
+    others, separator = 0, "?" if "?" in text else ","
+    told = [condition for condition in text.split(separator) if _ON_JOBS.fullmatch(condition)]
+    for condition in re.split(r"[,?]", text):
         kind, *named = condition.split(":")
         if kind in _AFTER_END:
             jobs += named
         elif condition:
             others += 1
-    return Dependency(jobs[0] if jobs else "", others + max(len(jobs) - 1, 0))
+    return Dependency(jobs[0] if jobs else "", others + max(len(jobs) - 1, 0), separator.join(told))
 
 
 def dependency_of_line(text: str) -> Dependency:

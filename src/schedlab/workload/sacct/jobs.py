@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,33 +22,40 @@ from schedlab.workload.sacct.columns import (
 )
 from schedlab.workload.sacct.fields import (
     CANCELLED,
-    DEPENDENCY_OPTION,
     PENDING,
     RUNNING,
-    Dependency,
-    dependency_of_line,
-    parse_dependency,
+    UNKNOWN,
     parse_duration,
     parse_minutes,
     parse_seconds,
     parse_state,
 )
-from schedlab.workload.sacct.requests import Amounts, Requests
+from schedlab.workload.sacct.requests import Amounts, Requests, Wishes
 from schedlab.workload.sacct.rows import Header
+from schedlab.workload.sacct.submissions import Submissions
 from schedlab.workload.stream import Columns, Known
 
 LABELS = ("user", "group", "queue", "partition")
 DURATIONS = {"elapsedraw": parse_seconds, "timelimitraw": parse_minutes}
+HELD = (b"JobHeldUser", b"JobHeldAdmin")
+
+
+class Counts(NamedTuple):
+    """What is counted while reading, each by what it is."""
+
+    dropped: Counter[str]
+    filled: Counter[str]
+    for_slurm: Counter[str]
 
 
 class Jobs:
     """Turns blocks of records into columns of jobs, and counts what it drops and fills in."""
 
     def __init__(
-        self, header: Header, options: ReadOptions, known: Known, dropped: Counter[str], filled: Counter[str]
+        self, header: Header, options: ReadOptions, known: Known, counts: Counts, dependencies: dict[int, str]
     ) -> None:
         self._header, self._options, self._known = header, options, known
-        self._dropped, self._filled = dropped, filled
+        self._dropped, self._filled = counts.dropped, counts.filled
         self._states = Texts(parse_state, 3)
         self._durations = {
             what: Texts(DURATIONS.get(header.name(what).casefold(), parse_duration))
@@ -56,7 +63,8 @@ class Jobs:
             if what in header.places
         }
         self._amounts = Amounts(header, options)
-        self._requests = Requests(known, options, filled)
+        self._requests = Requests(known, options, header, counts.filled, counts.for_slurm)
+        self._submissions = Submissions(header, self._filled, dependencies)
 
     def read(
         self, table: Any, numbers: JobNumbers, problems: Problems, renumber: Callable[..., Mask]
@@ -66,7 +74,9 @@ class Jobs:
         `problems` gets the bad ones. `renumber` makes job numbers unique, and says which records are to be kept.
         """
         problems.value(numbers.bad, self._header.name("id"), numbers.column, lambda _: JOB_EXPECTED)
-        found = {what: self._times(table, what, problems) for what in ("submit", "eligible", "start", "end")}
+        found: dict[str, Any] = {
+            what: self._times(table, what, problems) for what in ("submit", "eligible", "start", "end")
+        }
         states = self._states.read(self._column(table, "state"), self._header.name("state"), problems)
         found["status"], life, known_state = states.T
         found["limit"] = self._duration(table, "limit", problems)
@@ -84,13 +94,34 @@ class Jobs:
         self._fill("status: the state is not known, counts as failed", known_state[kept] == 0)
         self._fill("components of heterogeneous jobs scheduled on their own", numbers.component[kept])
         self._fill("processors: the other of requested and allocated", asked.other_cpus)
-        jobs = {"id": ids, "after": self._after(table), **self._labels(table)}
-        jobs |= self._moments({what: column[kept] for what, column in found.items()}, jobs["after"])
-        places = self._header.places
-        features = self._column(table, "features") if "features" in places else None
-        partitions = self._column(table, "partition") if "partition" in places else None
-        jobs["count"], jobs["request"] = self._requests.read(asked, features, partitions)
+        found = {what: column[kept] for what, column in found.items()}
+        jobs = {"id": ids, "after": self._submissions.after(table, ids), **self._labels(table)}
+        jobs |= self._moments(found, jobs["after"], self._held(table, found))
+        columns = {what: self._column_if_any(table, what) for what in ("features", "partition", "licences")}
+        wishes = Wishes(**columns, line=self._submissions.options(table), withdrawn=found["never"])
+        others, lines = list(self._amounts.others), self._submissions.different
+        jobs["count"], jobs["request"] = self._requests.read(asked, others, wishes, lines)
+        self._fill("reservations: left out", self._told(table, "reservation"))
         return jobs, kept
+
+    def _column_if_any(self, table: Any, what: str) -> Any:
+        return self._column(table, what) if what in self._header.places else None
+
+    def _told(self, table: Any, what: str, texts: tuple[bytes, ...] | None = None) -> Mask:
+        """Which records have one of these texts in a column, or anything at all."""
+        column = self._column_if_any(table, what)
+        if column is None:
+            return np.zeros(table.num_rows, bool)
+        known = column.dictionary.to_pylist()
+        wanted = [text.decode(errors="replace") not in UNKNOWN if texts is None else text in texts for text in known]
+        found: Mask = np.array([*wanted, False], bool)[column.indices.to_numpy()]
+        return found
+
+    def _held(self, table: Any, found: dict[str, Any]) -> Mask:
+        """Withdrawn before anybody could have started them."""
+        unready = np.isnan(found["eligible"]) & ("eligible" in self._header.places)
+        held: Mask = found["never"] & (unready | self._told(table, "reason", HELD))
+        return held
 
     def _column(self, table: Any, what: str) -> Any:
         return table.column(what).combine_chunks()
@@ -144,6 +175,8 @@ class Jobs:
         if clean != "none":
             reasons["cancelled before it started"] = found["never"]
             reasons["run time 0 or unknown"] = ~(found["runtime"] > 0)
+        else:
+            reasons["cancelled before it started, nobody knows when"] = found["never"] & np.isnan(found["end"])
         if clean == "strict":
             reasons["requested time 0 or unknown"] = ~(found["limit"] > 0)
         chosen = np.ones(len(life), bool)
@@ -152,7 +185,7 @@ class Jobs:
             chosen &= ~which
         return chosen
 
-    def _moments(self, found: dict[str, Any], after: NDArray[np.int64]) -> Columns:
+    def _moments(self, found: dict[str, Any], after: NDArray[np.int64], held: Mask) -> Columns:
         """Submit, wait, run time, limit, cancellation and status of jobs."""
         submit, never = found["submit"], found["never"]
         start = np.where(never, np.nan, found["start"])
@@ -160,6 +193,7 @@ class Jobs:
         # simulation finds that out.
         eligible = np.where(np.isnan(found["eligible"]), submit, found["eligible"])
         eligible = np.fmax(np.fmin(eligible, np.where(never, found["end"], start)), submit)
+        eligible = np.where(held, np.fmax(found["end"], submit), eligible)
         moved = (eligible > submit) & (after < 0)
         self._fill("submit: when it became eligible (held, begin time, dependency)", moved)
         submit = np.where(moved, eligible, submit)
@@ -202,44 +236,6 @@ class Jobs:
                     numbers[code] = self._known.number(label, texts[code].decode(errors="replace"))
                 found[label] = numbers[codes]
         return found
-
-    def _after(self, table: Any) -> NDArray[np.int64]:
-        """The jobs to wait for: only the first of several can be represented."""
-        after = np.full(table.num_rows, -1, np.int64)
-        found: list[tuple[int, Dependency]] = []
-        if "dependency" in self._header.places:
-            column = self._column(table, "dependency")
-            different = [parse_dependency(text.decode(errors="replace")) for text in column.dictionary.to_pylist()]
-            codes = column.indices.to_numpy()
-            telling = np.array([dependency != ("", 0) for dependency in different], bool)
-            found = [(row, different[codes[row]]) for row in np.flatnonzero(telling[codes]).tolist()]
-        elif "line" in self._header.places:
-            import pyarrow as pa
-            import pyarrow.compute as pc
-
-            column = self._column(table, "line")
-            asking = pc.match_substring_regex(column, DEPENDENCY_OPTION)
-            lines = [line.decode(errors="replace") for line in column.filter(asking).cast(pa.binary()).to_pylist()]
-            rows = np.flatnonzero(asking.to_numpy(zero_copy_only=False)).tolist()
-            found = [(row, dependency_of_line(line)) for row, line in zip(rows, lines, strict=True)]
-        if found:
-            rows = [row for row, _ in found]
-            after[rows], lost = self._predecessors([dependency for _, dependency in found])
-            if lost:
-                self._filled["dependencies: left out, more than one, or not on the end of a job"] += lost
-        self._fill("preceding job: from its dependency (simulate with dependencies=follow)", after >= 0)
-        return after
-
-    def _predecessors(self, dependencies: list[Dependency]) -> tuple[NDArray[np.int64], int]:
-        """The numbers of jobs to wait for, -1 for none; and how many conditions are lost."""
-        import pyarrow as pa
-
-        named = JobNumbers(pa.array([dependency.job for dependency in dependencies]))
-        # Where jobs have raw numbers, that of an array's element is not known here.
-        raw = self._header.places["id"] != self._header.places.get("shown")
-        unknown = named.bad | named.bundle | (named.element & raw)
-        lost = sum(one.others + bool(one.job and none) for one, none in zip(dependencies, unknown, strict=True))
-        return np.where(unknown, -1, named.number), lost
 
     def _fill(self, what: str, which: Mask) -> None:
         self._count(self._filled, what, which)

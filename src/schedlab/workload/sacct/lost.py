@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -15,7 +16,8 @@ from schedlab.workload.sacct.fields import parse_features
 KILOBYTE = 1 << 10
 MEGABYTE = 1 << 20
 LABELS = ("user", "group", "queue", "partition")
-HELD = ("cores", "memory", "gpus")
+HELD = ("constraint", "hold", "licenses", "mem-per-cpu", "partition")  # of the options of sbatch
+_GENERIC = re.compile(r"[\w.-]+(?::[\w.-]+)?")
 
 
 def plain_memory(amount: int) -> str:
@@ -27,8 +29,23 @@ def plain_memory(amount: int) -> str:
 
 def plain_features(request: Request) -> str:
     """Features as a constraint, if they can be written as one."""
+    if "constraint" in (own := dict(request.sbatch)):
+        return own["constraint"]
     text = "&".join(sorted(request.features))
     return text if parse_features(text) == request.features else ""
+
+
+def tres_name(resource: str) -> str:
+    """What a generic resource is called in a list of resources; "" if it has no place there."""
+    if resource == "gpus":
+        return "gres/gpu"
+    return f"gres/{resource}" if resource not in ("cores", "memory") and _GENERIC.fullmatch(resource) else ""
+
+
+def licences(text: str) -> dict[str, int]:
+    """Of `matlab:2,ansys`, as a list of resources has them."""
+    found = (item.partition(":") for item in text.split(",") if item)
+    return {f"license/{name}": int(amount or 1) for name, _, amount in found if not amount or amount.isdigit()}
 
 
 def plain_name(name: str) -> str:
@@ -119,7 +136,8 @@ _SPECIAL: dict[str, Callable[[Request], bool]] = {
     "requests for whole nodes: there is no place for them": lambda one: one.exclusive,
     "features: they cannot be written as a constraint": lambda one: bool(one.features) and not plain_features(one),
     "other resources: there is no place for them": lambda one: any(
-        amount and name not in HELD for name, amount in one.chunk.items()
+        amount and name not in ("cores", "memory") and not tres_name(name) for name, amount in one.chunk.items()
     ),
+    "options of sbatch: there is no place for them": lambda one: any(name not in HELD for name, _ in one.sbatch),
     "memory: rounded up to whole kilobytes": lambda one: one.chunk.get("memory", 0) % KILOBYTE != 0,
 }

@@ -16,24 +16,27 @@ from schedlab.model.workload import ReadReport, Workload
 from schedlab.workload.options import ReadOptions
 from schedlab.workload.sacct.blocks import Block, Blocks
 from schedlab.workload.sacct.columns import SAMPLES, JobNumbers, Problems
-from schedlab.workload.sacct.jobs import Jobs
+from schedlab.workload.sacct.jobs import Counts, Jobs
 from schedlab.workload.sacct.repeats import Repeats, Seen, mark_repeated
-from schedlab.workload.sacct.rows import SACCT_COMMAND, Header
+from schedlab.workload.sacct.rows import SACCT_COMMAND, Header, header_of, in_columns, without_header
 from schedlab.workload.stream import Columns, Known, ReadAgain, stream
 
 __all__ = ["SACCT_COMMAND", "looks_like", "read_sacct"]
 
 
 def looks_like(start: str, name: str) -> bool:
-    """Whether a text begins with the header of a dump."""
-    first = start.lstrip().partition("\n")[0]
-    return "|" in first and not {"jobid", "jobidraw"}.isdisjoint(first.casefold().strip().split("|"))
+    """Whether a text begins as what sacct prints: a header or, with some options, none, or columns of one width."""
+    lines = [line.rstrip("\r") for line in start.lstrip("\ufeff \r\n").split("\n")[:2]]
+    header = header_of(lines[0])
+    return (header is not None and "id" in header.places) or without_header(lines[0]) or in_columns(lines)
 
 
 def read_sacct(path: Path, options: ReadOptions) -> Workload:
     """The jobs of a Slurm accounting dump."""
     log = SacctLog(path, options)
-    return stream(path, log.scan, options, log.known)
+    workload = stream(path, log.scan, options, log.known)
+    workload.dependencies = log.dependencies
+    return workload
 
 
 class SacctLog:
@@ -42,6 +45,7 @@ class SacctLog:
     def __init__(self, path: Path, options: ReadOptions) -> None:
         self.path, self.options = path, options
         self.known = Known()
+        self.dependencies: dict[int, str] = {}
         self.named = False  # whether ids have to be kept as they are written
         self.repeated: NDArray[np.int64] | None = None  # job numbers that occur again; None: not known yet
 
@@ -63,6 +67,7 @@ class SacctScan:
         self._records, self._kept = 0, 0
         self._dropped: Counter[str] = Counter()
         self._filled: Counter[str] = Counter()
+        self._for_slurm: Counter[str] = Counter()
         self._bad_rows: list[str] = []
 
     def __iter__(self) -> Iterator[Columns]:
@@ -70,7 +75,10 @@ class SacctScan:
         for block in blocks:
             assert blocks.header is not None  # known with the first block
             if self._jobs is None:
-                self._jobs = Jobs(blocks.header, self._log.options, self._log.known, self._dropped, self._filled)
+                counts = Counts(self._dropped, self._filled, self._for_slurm)
+                self._jobs = Jobs(blocks.header, self._log.options, self._log.known, counts, self._log.dependencies)
+                if blocks.header.assumed:
+                    self._filled["header, which is not there: columns as in the command for sacct"] += 1
             columns = self._read(block, blocks.header, self._jobs)
             if len(columns["id"]):
                 yield columns
@@ -89,7 +97,9 @@ class SacctScan:
 
     @property
     def report(self) -> ReadReport:
-        return ReadReport(self._records, self._kept, _ordered(self._dropped), _ordered(self._filled), self._bad_rows)
+        counts = {"dropped": self._dropped, "filled": self._filled, "for_slurm": self._for_slurm}
+        ordered = {name: _ordered(some) for name, some in counts.items()}
+        return ReadReport(self._records, self._kept, bad_rows=self._bad_rows, **ordered)
 
     def _read(self, block: Block, header: Header, rules: Jobs) -> Columns:
         table, rows = self._without_steps(block, header)

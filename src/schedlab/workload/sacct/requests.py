@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +13,28 @@ from numpy.typing import NDArray
 from schedlab.model.request import Request
 from schedlab.workload.options import ReadOptions
 from schedlab.workload.sacct.columns import Floats, Mask, Problems, Texts
-from schedlab.workload.sacct.fields import parse_count, parse_features, parse_memory, parse_tres
+from schedlab.workload.sacct.fields import (
+    UNKNOWN,
+    parse_count,
+    parse_features,
+    parse_memory,
+    parse_other_tres,
+    parse_tres,
+)
 from schedlab.workload.sacct.rows import Header
 from schedlab.workload.stream import Known
+
+MEBIBYTE = 1 << 20
+Others: TypeAlias = tuple[tuple[str, int], ...]
+Options: TypeAlias = Mapping[str, str]  # of sbatch
+
+# What a command line may ask for that no column tells. Only whole nodes mean something to everybody.
+LINE_OPTIONS = ("exclusive", "nice", "licenses", "contiguous", "switches", "spread-job", "nodelist", "exclude")
+_SLURM_ONLY = {name: f"option --{name}: not used" for name in LINE_OPTIONS} | {
+    "constraint": "constraints with alternatives or counts: not used",
+    "licenses": "licences: not used",
+    "partition": "lists of partitions: not used",
+}
 
 
 @dataclass
@@ -29,6 +49,7 @@ class Asked:
     memory_node: Floats  # bytes of each node
     tells_memory: Mask  # whether the dump has a column of it
     other_cpus: Mask  # allocated ones stand in for requested ones, or the other way round
+    others: Floats  # the place of their further resources
 
     def take(self, rows: NDArray[Any]) -> Asked:
         return Asked(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
@@ -41,8 +62,9 @@ class Amounts:
         self._header = header
         self._requested_first = options.procs == "requested"
         self._counts = Texts(parse_count)
-        self._tres = Texts(parse_tres, 4)
+        self._tres = Texts(self._parse_tres, 5)
         self._memory = Texts(parse_memory, 3)
+        self.others: dict[Others, int] = {(): 0}  # resources besides processors, nodes, memory and GPUs, numbered
 
     def read(self, table: Any, problems: Problems) -> Asked:
         def column(what: str, texts: Texts, width: int = 0) -> Floats:
@@ -50,7 +72,7 @@ class Amounts:
                 return np.full((table.num_rows, width) if width else table.num_rows, np.nan)
             return texts.read(table.column(what).combine_chunks(), self._header.name(what), problems)
 
-        requested, allocated = column("requested", self._tres, 4), column("allocated", self._tres, 4)
+        requested, allocated = column("requested", self._tres, 5), column("allocated", self._tres, 5)
         cpus = [[requested[:, 0], column("requested_cpus", self._counts)]]
         cpus += [[allocated[:, 0], column("allocated_cpus", self._counts)]]
         least = _first_above_0([requested[:, 1], column("requested_nodes", self._counts)])
@@ -76,7 +98,12 @@ class Amounts:
             memory_node=memory[:, 2],
             tells_memory=np.full(table.num_rows, bool({"memory", "requested", "allocated"} & set(self._header.places))),
             other_cpus=np.isnan(preferred),
+            others=np.nan_to_num(first[:, 4]),
         )
+
+    def _parse_tres(self, text: str) -> tuple[float, ...]:
+        """And the place of what else there is."""
+        return *parse_tres(text), float(self.others.setdefault(parse_other_tres(text), len(self.others)))
 
 
 def _first_above_0(columns: list[Floats]) -> Floats:
@@ -86,14 +113,29 @@ def _first_above_0(columns: list[Floats]) -> Floats:
     return found
 
 
+@dataclass
+class Wishes:
+    """What records say besides amounts: columns of texts (None where the dump has no such column)."""
+
+    features: Any
+    partition: Any
+    licences: Any
+    line: NDArray[np.int64]  # the place of what the command line asks for
+    withdrawn: Mask  # before they started
+
+
 class Requests:
     """Chunks and requests of jobs; what had to be rounded or left out is counted."""
 
-    def __init__(self, known: Known, options: ReadOptions, filled: Counter[str]) -> None:
-        self._known, self._filled = known, filled
+    def __init__(
+        self, known: Known, options: ReadOptions, header: Header, filled: Counter[str], for_slurm: Counter[str]
+    ) -> None:
+        self._known, self._header, self._filled, self._for_slurm = known, header, filled, for_slurm
         self._detailed = options.full  # whether memory and partitions are a part of the request
 
-    def read(self, asked: Asked, features: Any, partitions: Any) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def read(
+        self, asked: Asked, others: Sequence[Others], wishes: Wishes, lines: Sequence[Options]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The number of chunks of each job, and the place of its request."""
         gpus = np.nan_to_num(asked.gpus)
         per_node = ~np.isnan(asked.memory_node) & self._detailed
@@ -105,15 +147,22 @@ class Requests:
         self._count("cores: rounded up to whole equal shares", cores * count != asked.cpus)
         shares = np.ceil(gpus / count)
         self._count("gpus: rounded up to whole equal shares", shares * count != gpus)
+        rows = len(cores)
         keys = [
             cores.astype(np.int64),
             shares.astype(np.int64),
             self._memory_of_chunk(asked, count, cores).astype(np.int64),
             (nodes > 1).astype(np.int64),
-            self._codes(features, len(cores)),
-            self._codes(partitions if self._detailed else None, len(cores)),
+            np.where(asked.memory_core > 0, asked.memory_core, 0).astype(np.int64),
+            np.where(asked.others > 0, count, 0).astype(np.int64),  # they are shared out over so many chunks
+            asked.others.astype(np.int64),
+            self._codes(wishes.features, rows),
+            self._codes(wishes.partition if self._detailed else None, rows),
+            self._codes(wishes.licences, rows),
+            wishes.line,
+            wishes.withdrawn.astype(np.int64),
         ]
-        return count.astype(np.int64), self._places(keys, features, partitions)
+        return count.astype(np.int64), self._places(keys, others, wishes, lines)
 
     def _memory_of_chunk(self, asked: Asked, count: Floats, cores: Floats) -> Floats:
         if not self._detailed:
@@ -128,26 +177,45 @@ class Requests:
     def _codes(self, column: Any, rows: int) -> NDArray[np.int64]:
         return np.zeros(rows, np.int64) if column is None else column.indices.to_numpy().astype(np.int64)
 
-    def _places(self, keys: list[NDArray[np.int64]], features: Any, partitions: Any) -> NDArray[np.int32]:
+    def _places(
+        self, keys: list[NDArray[np.int64]], others: Sequence[Others], wishes: Wishes, lines: Sequence[Options]
+    ) -> NDArray[np.int32]:
         """Each different combination is looked at once."""
         _, first, inverse = np.unique(_combined(keys), return_index=True, return_inverse=True)
-        wanted = _texts(features, parse_features)
-        where = _texts(partitions, str)
-        places, dropped = np.zeros(len(first), np.int32), np.zeros(len(first), bool)
+        features = _texts(wishes.features, self._header.whole)
+        partitions, licences = _texts(wishes.partition, str), _texts(wishes.licences, str)
+        places = np.zeros(len(first), np.int32)
+        told: dict[str, Mask] = {}
         for which in np.argsort(first).tolist():
-            cores, gpus, memory, spread, feature, partition = (int(key[first[which]]) for key in keys)
-            chunk = {"cores": cores} | ({"memory": memory} if memory else {}) | ({"gpus": gpus} if gpus else {})
-            all_of = wanted[feature]
-            dropped[which] = all_of is None
-            name = where[partition] if self._detailed else ""
+            cores, gpus, memory, spread, of_core, count, more, *texts = (int(key[first[which]]) for key in keys)
+            feature, partition, licence, line, withdrawn = texts
+            chunk, wanted = _chunk(cores, gpus, memory, count, others[more])
+            if licences[licence] not in UNKNOWN:
+                wanted["licenses"] = licences[licence]
+            all_of = parse_features(features[feature])
+            if all_of is None:
+                wanted["constraint"] = features[feature]
+            if partitions[partition].count(",") and self._detailed:
+                wanted["partition"] = partitions[partition]
+            wanted |= lines[line]
+            for what in wanted.keys() - {"exclusive"}:
+                told.setdefault(_SLURM_ONLY[what], np.zeros(len(first), bool))[which] = True
+            if of_core and self._detailed:
+                wanted["mem-per-cpu"] = f"{-(-of_core // MEBIBYTE)}M"
+            if withdrawn:
+                wanted["hold"] = ""
             request = Request(
                 chunk,
                 per_node_max=spread,
                 features=all_of or frozenset(),
-                partition=name if name and "," not in name else None,
+                partition=(partitions[partition] or None) if self._detailed and "partition" not in wanted else None,
+                exclusive="exclusive" in wanted,
+                sbatch=tuple(sorted(wanted.items())),
             )
             places[which] = self._known.request(request)
-        self._count("constraints: left out, alternatives and counts cannot be expressed", dropped[inverse])
+        for what, some in told.items():
+            if number := int(np.count_nonzero(some[inverse])):
+                self._for_slurm[what] += number
         return places[inverse]
 
     def _count(self, what: str, which: Mask) -> None:
@@ -155,11 +223,26 @@ class Requests:
             self._filled[what] += number
 
 
+def _chunk(cores: int, gpus: int, memory: int, count: int, others: Others) -> tuple[dict[str, int], dict[str, str]]:
+    """What is asked for `count` times, and the licences of the whole job."""
+    chunk = {"cores": cores} | ({"memory": memory} if memory else {}) | ({"gpus": gpus} if gpus else {})
+    licences = []
+    for name, amount in others:
+        kind, _, licence = name.partition("/")
+        if licence:
+            licences.append(f"{licence}:{amount}")
+        else:
+            chunk[kind] = -(-amount // count)
+    return chunk, {"licenses": ",".join(licences)} if licences else {}
+
+
 def _combined(keys: list[NDArray[np.int64]]) -> NDArray[np.int64]:
     """One number for each combination of numbers that are not negative."""
     combined, size = np.zeros(len(keys[0]), np.int64), 1
     for key in keys:
         span = int(key.max(initial=0)) + 1
+        if span == 1:
+            continue  # nobody asks for it
         if size * span > 2**62:
             different, combined = np.unique(combined, return_inverse=True)
             _, key = np.unique(key, return_inverse=True)

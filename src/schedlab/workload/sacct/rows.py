@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -11,7 +12,8 @@ from schedlab.model.errors import InputError
 
 SACCT_COLUMNS = (
     *("JobID", "JobIDRaw", "User", "Account", "Partition", "QOS", "State", "Submit", "Eligible", "Start", "End"),
-    *("Suspended", "Timelimit", "ReqCPUS", "NCPUS", "NNodes", "ReqMem", "ReqTRES", "AllocTRES", "Constraints"),
+    *("Suspended", "Timelimit", "ReqCPUS", "NCPUS", "NNodes", "ReqMem", "ReqTRES", "AllocTRES", "Reason"),
+    *("Reservation", "Constraints"),
 )
 SACCT_COMMAND = (
     "TZ=UTC SLURM_TIME_FORMAT=%s sacct -P -a -X -D --noconvert -S 2025-01-01 -E 2025-02-01 "
@@ -42,9 +44,15 @@ SOURCES = {
     "requested": ("ReqTRES",),
     "allocated": ("AllocTRES",),
     "features": ("Constraints",),
+    "licences": ("Licenses",),
+    "reservation": ("Reservation",),
+    "reason": ("Reason",),
     "dependency": ("Dependency",),
     "line": ("SubmitLine",),
 }
+DELIMITERS = "|;\t,"  # a comma occurs within fields, too
+_JOB_ROW = re.compile(r"\s*\d+(?:_\d+|_\[[^|]*\]|\+\d+)?(?:\.\w+)?[|;\t,]")
+_DASHES = re.compile(r"\s*-+(?:\s+-+){2,}\s*")
 _PROCESSORS = ("requested_cpus", "allocated_cpus", "requested", "allocated")
 
 # People write these, and Slurm does not escape what they write.
@@ -88,6 +96,8 @@ class Header:
     """The columns of a dump as its first line names them."""
 
     names: tuple[str, ...]
+    delimiter: str = "|"
+    assumed: bool = False  # there is none: these are the columns of the command
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -100,9 +110,16 @@ class Header:
                 found[what] = places[0]
         if {"start", "end"} <= found.keys():
             found.pop("elapsed", None)
-        if "dependency" in found:
-            found.pop("line", None)
         return found
+
+    def quoted(self, text: str) -> str:
+        """A field as it stands in a row."""
+        plain = self.delimiter == "|" or not any(letter in text for letter in (self.delimiter, '"'))
+        return text if plain else '"' + text.replace('"', '""') + '"'
+
+    def whole(self, text: str) -> str:
+        """A field that was put together, as it was written."""
+        return text.replace(JOINT, self.delimiter)
 
     def name(self, what: str) -> str:
         """The column that gives `what`, as the file names it."""
@@ -192,18 +209,66 @@ class Header:
         return all(check.fullmatch(fields[place + shift]) for place, check in self._checks[stretch])
 
 
-def parse_header(line: str, where: str) -> Header:
+def header_of(line: str) -> Header | None:
+    """The columns that a line names; None if it does not look like a header."""
+    for delimiter in DELIMITERS:
+        names = tuple(name.strip().strip('"') for name in line.split(delimiter))
+        header = Header(names, delimiter)
+        known = header.places.keys()
+        if len(names) > 1 and ("id" in known or (delimiter == "|" and "submit" in known)):
+            # JobID alone may be the title of a column in any table.
+            return header if delimiter == "|" or {"submit", "state"} <= known else None
+    return None
+
+
+def assumed_header(line: str) -> Header | None:
+    """The columns of the command, if a record without header above it has them all in their places."""
+    fields = line.split("|")
+    for names in (SACCT_COLUMNS, (*SACCT_COLUMNS, "")) if without_header(line) else ():
+        header = Header(names, assumed=True)
+        try:
+            if header.mended(fields):
+                return header
+        except BadRowError:
+            continue
+    return None
+
+
+def without_header(line: str) -> bool:
+    """Whether a line is the record of a job: `sacct -n` prints no header."""
+    return _JOB_ROW.match(line) is not None and line.count("|") >= 4
+
+
+def in_columns(lines: Sequence[str]) -> bool:
+    """Whether this is how sacct prints without -P: columns as wide as 10 letters, dashes under their titles."""
+    titles = {word.casefold() for word in lines[0].split()} if lines else set()
+    return len(lines) > 1 and not titles.isdisjoint({"jobid", "jobidraw"}) and _DASHES.fullmatch(lines[1]) is not None
+
+
+def parse_header(line: str, where: str, next_line: str = "") -> Header:
     """The header, which has to name the columns that matter."""
-    header = Header(tuple(name.strip() for name in line.split("|")))
-    if "id" not in header.places and "submit" not in header.places:
-        message = "does not begin with the header of a Slurm accounting dump (JobID|…)"
-        raise InputError(message, where=where, hint=f"make the dump with: {SACCT_COMMAND}")
+    header = header_of(line)
+    if header is None:
+        raise _no_header(line, next_line, where)
     missing = header.missing()
     if missing:
         columns = "column is" if len(missing) == 1 else "columns are"
         message = f"{columns} missing: {', '.join(missing)}"
         raise InputError(message, where=f"{where}, line 1", hint=f"make the dump with: {SACCT_COMMAND}")
     return header
+
+
+def _no_header(line: str, next_line: str, where: str) -> InputError:
+    hint = f"make the dump with: {SACCT_COMMAND}"
+    if in_columns((line, next_line)):
+        said = "is what sacct prints without -P, which cuts values to the width of their columns"
+    elif without_header(line):
+        columns = line.count("|") + 1
+        said = f"has no header, so nobody knows what its {columns} columns are; it begins with {_cut(line)!r}"
+        hint = f"leave out -n (--noheader), or {hint}"
+    else:
+        said = "does not begin with the header of a Slurm accounting dump (JobID|…)"
+    return InputError(said, where=where, hint=hint)
 
 
 def _cut(text: str, longest: int = 40) -> str:

@@ -13,7 +13,7 @@ from schedlab.files.whole_file import whole_file
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request
 from schedlab.model.workload import JobBatch, Workload
-from schedlab.workload.sacct.lost import Losses, plain_features, plain_memory, plain_name
+from schedlab.workload.sacct.lost import Losses, licences, plain_features, plain_memory, plain_name, tres_name
 from schedlab.workload.sacct.rows import SACCT_COLUMNS
 
 PIECE = 1 << 16  # rows turned into text at a time
@@ -79,6 +79,8 @@ def _columns(batch: JobBatch, ids: NDArray[np.int64], zero: float, workload: Wor
         "ReqMem": memory,
         "ReqTRES": tres,
         "AllocTRES": np.where(never, "", tres),
+        "Reason": np.full(len(batch), "None", dtype=object),
+        "Reservation": np.full(len(batch), "", dtype=object),
         "Constraints": features,
     }
 
@@ -88,10 +90,13 @@ def _amounts(place: int, count: int, requests: Sequence[Request]) -> tuple[str, 
     request = requests[place]
     cpus = max(request.chunk.get("cores", 0), 1) * count
     nodes = count if count == 1 or request.per_node_max == 1 else 0  # 0: not known
-    memory, gpus = (request.chunk.get(name, 0) * count for name in ("memory", "gpus"))
-    amounts = {"cpu": str(cpus), "mem": plain_memory(memory), "node": str(nodes), "gres/gpu": str(gpus)}
-    tres = ",".join(f"{name}={amount}" for name, amount in amounts.items() if amount != "0")
-    return str(cpus), str(nodes), amounts["mem"], tres, plain_features(request), request.partition or ""
+    own = dict(request.sbatch)
+    memory = plain_memory(request.chunk.get("memory", 0) * count)
+    generic = {tres_name(name): amount * count for name, amount in request.chunk.items() if tres_name(name)}
+    amounts = {"cpu": cpus, "mem": memory, "node": nodes} | generic | licences(own.get("licenses", ""))
+    tres = ",".join(f"{name}={amount}" for name, amount in amounts.items() if amount not in (0, "0"))
+    memory = f"{own['mem-per-cpu']}c" if "mem-per-cpu" in own else memory
+    return str(cpus), str(nodes), memory, tres, plain_features(request), request.partition or ""
 
 
 def _different(values: NDArray[Any], texts: Callable[[int], tuple[str, ...]]) -> list[NDArray[Any]]:

@@ -37,6 +37,7 @@ class Event:
     unused: dict[str, str]  # options that only Slurm itself understands
     asked: Asked
     assumed: list[str]
+    for_slurm: list[str]  # what was made simpler, though Slurm is told as it is written
 
 
 def parse_event(line: str, ask: Callable[[Mapping[str, str]], Asked]) -> Event | str:
@@ -50,7 +51,8 @@ def parse_event(line: str, ask: Callable[[Mapping[str, str]], Asked]) -> Event |
         return said["-e"]
     submit = _time("-dt", said.get("-dt", ""))
     values, unused = split_options(_words(tail), _ONE_DASH)
-    assumed = [f"option {shown(option)[1:-1]}: not used" for option in unused]
+    assumed: list[str] = []
+    for_slurm = [f"option {shown(option)[1:-1]}: not used" for option in unused]
     asked = ask(values)
     runtime = values.get("sim-walltime", "-1")
     job, name = _identity(values)
@@ -61,12 +63,13 @@ def parse_event(line: str, ask: Callable[[Mapping[str, str]], Asked]) -> Event |
         cancel_in=_time("-cancel-in", values["cancel-in"]) if "cancel-in" in values else math.inf,
         job=job,
         name=name,
-        after=predecessor(values["dependency"], assumed) if "dependency" in values else -1,
-        tasks=array_size(values["array"], assumed) if "array" in values else 0,
+        after=predecessor(values["dependency"], for_slurm) if "dependency" in values else -1,
+        tasks=array_size(values["array"], for_slurm) if "array" in values else 0,
         values=values,
         unused=passed_on(unused),
         asked=asked,
-        assumed=[*asked.assumed, *assumed],
+        assumed=assumed,
+        for_slurm=[*asked.assumed, *for_slurm],
     )
 
 

@@ -18,6 +18,7 @@ from schedlab.model.errors import InputError
 from schedlab.model.workload import ReadReport, Workload
 from schedlab.workload.options import ReadOptions
 from schedlab.workload.slurm.event import SUBMISSION, Event, parse_event
+from schedlab.workload.slurm.order import array_tasks
 from schedlab.workload.slurm.sbatch import SHAPING, Asked, ask
 from schedlab.workload.stream import Known, stem
 
@@ -53,6 +54,7 @@ class _Reading:
         self._records = 0
         self._dropped: Counter[str] = Counter()
         self._filled: Counter[str] = Counter()
+        self._for_slurm: Counter[str] = Counter()
         self._bad_rows: list[str] = []
 
     def add(self, number: int, line: str) -> None:
@@ -73,8 +75,9 @@ class _Reading:
             self._lines[event.job] = number
         if event.tasks:
             self._records += event.tasks - 1
-            event.assumed.append("array: a job for each of its tasks")
+            event.for_slurm.append("array: a job for each of its tasks")
         self._filled.update(dict.fromkeys(event.assumed, event.tasks or 1))
+        self._for_slurm.update(dict.fromkeys(event.for_slurm, event.tasks or 1))
         self._events.append(event)
 
     def _ask(self, values: Mapping[str, str]) -> Asked:
@@ -126,10 +129,13 @@ class _Reading:
         known = Known(single_core=False)
         columns = self._columns(known)
         found = Workload.of(name=stem(self._path), requests=known.requests, labels=known.labels, **columns)
-        filled = dict(self._filled)
-        found.report = ReadReport(self._records, len(columns["id"]), dict(self._dropped), filled, self._bad_rows)
+        counts = {"dropped": self._dropped, "filled": self._filled, "for_slurm": self._for_slurm}
+        told = {name: dict(count) for name, count in counts.items()}
+        found.report = ReadReport(self._records, len(columns["id"]), bad_rows=self._bad_rows, **told)
         found.content_hash = sha256
         found.asked = self._asked_by(columns["id"])
+        waiting = ((job, options.get("dependency", "")) for job, options in found.asked.items())
+        found.dependencies = {job: text for job, text in waiting if text}
         return found
 
     def _asked_by(self, ids: NDArray[Any]) -> dict[int, Mapping[str, str]]:
@@ -143,16 +149,18 @@ class _Reading:
             asked.update(dict.fromkeys(itertools.islice(numbers, event.tasks or 1), options))
         return asked
 
-    def _columns(self, known: Known) -> dict[str, NDArray[Any]]:
+    def _columns(self, known: Known) -> dict[str, Any]:
         rows = [_row(event, known) for event in self._events]
         tasks = [event.tasks or 1 for event in self._events]
-        columns = {name: np.repeat(np.array([row[name] for row in rows]), tasks) for name in rows[0]}
+        columns: dict[str, Any] = {name: np.repeat(np.array([row[name] for row in rows]), tasks) for name in rows[0]}
         last = np.cumsum(tasks)  # the place of the last job of each event, counted from 1
         if all(event.job is not None and not event.tasks for event in self._events):
             ids = np.array([event.job for event in self._events])
         else:
             ids = np.arange(1, last[-1] + 1)
             self._filled["job number: the place in the file"] += len(ids)
+            if any(event.job is not None for event in self._events):
+                columns["names"] = self._written(ids.tolist())
         last_ids = ids[last - 1].tolist()
         numbers = {event.job: number for event, number in zip(self._events, last_ids, strict=True)}
         after = [numbers.get(event.after, -1) if event.after >= 0 else -1 for event in self._events]
@@ -160,6 +168,17 @@ class _Reading:
         if lost:
             self._filled["dependency: on a job that is not there, not used"] += lost
         return columns | {"id": ids, "after": np.repeat(after, tasks)}
+
+    def _written(self, ids: list[int]) -> tuple[str, ...]:
+        """What the file calls the jobs: 1001, and 1001_7 if it is of an array; its place if it has no number."""
+        found: list[str] = []
+        for event in self._events:
+            tasks = [task for some in array_tasks(event.values["array"]) for task in some] if event.tasks else []
+            if event.job is None:
+                found += map(str, ids[len(found) : len(found) + (event.tasks or 1)])
+            else:
+                found += [f"{event.job}_{task}" for task in tasks] or [str(event.job)]
+        return tuple(found)
 
 
 def _row(event: Event, known: Known) -> dict[str, Any]:

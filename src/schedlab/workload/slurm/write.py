@@ -16,26 +16,37 @@ from schedlab.files.slurm_values import gres_text, time_text
 from schedlab.files.whole_file import whole_file
 from schedlab.model.request import Request
 from schedlab.model.workload import JobBatch, Workload
-from schedlab.workload.losses import losses
+from schedlab.workload.losses import losses, noting
 from schedlab.workload.slurm.event import SUBMISSION
 
 # Columns whose names the format holds: option, and what to put before a number that has no name.
 _NAMED = {"user": ("--uid=", "user"), "group": ("-A ", "account"), "queue": ("-q ", "qos")}
-_HELD = ("chunks", "features", "partition", "exclusive", "user names", "group names", "queue names", "partition names")
+_HELD = (
+    "chunks",
+    "features",
+    "partition",
+    "exclusive",
+    "sbatch",
+    "user names",
+    "group names",
+    "queue names",
+    "partition names",
+)
 _ODD_FEATURE = re.compile(r"[\s&,|*\[\]()]")
 
 
 def write_slurm_events(path: Path, workload: Workload) -> list[str]:
     """Returns sentences about what an event file cannot hold."""
     lost: Counter[str] = Counter()
+    used: set[int] = set()
     with whole_file(path) as file:
         texts: list[_RequestText] = []
-        for batch in workload.batches():
+        for batch in noting(workload.batches(), used):
             texts += [_request_text(request) for request in workload.requests[len(texts) :]]
             _count_losses(batch, workload.requests, texts, lost)
             file.write("".join(_lines(batch, workload, texts)).encode())
     resources = {name for request in workload.requests for name in request.chunk}
-    found = losses(workload, holds=(*_HELD, *resources))
+    found = losses(workload, used, holds=(*_HELD, *resources))
     return found + [f"{what} of {count:,} job{'s' * (count != 1)}" for what, count in lost.items()]
 
 
@@ -64,7 +75,8 @@ def _request_text(request: Request) -> _RequestText:
         cores = 1
         lost.append("that chunks have no core, in requests")
     words: list[str] = []
-    if memory:
+    own = dict(request.sbatch)
+    if memory and "mem-per-cpu" not in own:
         share = 1 if on_nodes else cores
         kib = -(-memory // (1024 * share))
         if kib * 1024 * share != memory:
@@ -84,7 +96,8 @@ def _request_text(request: Request) -> _RequestText:
     if request.partition is not None:
         words.append(f"-p {_quoted(request.partition)}")
     if request.exclusive:
-        words.append("--exclusive")
+        own.setdefault("exclusive", "")
+    words += [f"--{name}={_quoted(value)}" if value else f"--{name}" for name, value in own.items()]
     return _RequestText(on_nodes, cores, "".join(f" {word}" for word in words), tuple(lost))
 
 

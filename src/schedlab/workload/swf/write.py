@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from schedlab.files.whole_file import whole_file
 from schedlab.model.request import Request
 from schedlab.model.workload import Workload
-from schedlab.workload.losses import counted, losses, request_losses
+from schedlab.workload.losses import counted, losses, noting, request_losses
 from schedlab.workload.phases import phases_to_header
 from schedlab.workload.swf.rows import Rows, batch_rows, table_rows
 
@@ -39,12 +39,13 @@ def write_swf(
     the file gets its name when it is complete. Returns what of the jobs does not survive, in sentences.
     """
     lost: Counter[str] = Counter()
+    used: set[int] = set()
     if isinstance(jobs, Workload):
         labels = dict(jobs.header if header is None else header)
         if jobs.origin is not None:
             labels.setdefault("UnixStartTime", str(int(jobs.origin.timestamp())))
         labels |= phases_to_header(jobs.phases)
-        rows: Iterator[Rows] = (batch_rows(batch, jobs.requests, lost) for batch in jobs.batches())
+        rows: Iterator[Rows] = (batch_rows(batch, jobs.requests, lost) for batch in noting(jobs.batches(), used))
     else:
         labels = dict(header or {})
         rows = iter((table_rows(jobs, requests, lost),))
@@ -52,7 +53,7 @@ def write_swf(
         file.write(_header_text(labels).encode())
         for text in _texts(rows):
             file.write(text)
-    asked = losses(jobs, holds=HELD) if isinstance(jobs, Workload) else request_losses(requests, holds=HELD)
+    asked = losses(jobs, used, holds=HELD) if isinstance(jobs, Workload) else request_losses(requests, holds=HELD)
     return asked + [f"{what} ({counted(count)})" for what, count in lost.items() if count]
 
 

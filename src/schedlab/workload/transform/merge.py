@@ -207,20 +207,15 @@ def _header(workloads: Sequence[Workload], origin: datetime | None, align: str) 
 
 def _report(workloads: Sequence[Workload]) -> ReadReport:
     reports = [workload.report for workload in workloads]
-    dropped: Counter[str] = Counter()
-    filled: Counter[str] = Counter()
-    unkept: Counter[str] = Counter()
+    counts: dict[str, Counter[str]] = {name: Counter() for name in ("dropped", "filled", "unkept", "for_slurm")}
     for report in reports:
-        dropped.update(report.dropped)
-        filled.update(report.filled)
-        unkept.update(report.unkept)
+        for name, count in counts.items():
+            count.update(getattr(report, name))
     return ReadReport(
         records=sum(report.records for report in reports),
         kept=sum(report.kept for report in reports),
-        dropped=dict(dropped),
-        filled=dict(filled),
         bad_rows=[row for report in reports for row in report.bad_rows],
-        unkept=dict(unkept),
+        **{name: dict(count) for name, count in counts.items()},
     )
 
 

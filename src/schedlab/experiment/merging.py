@@ -1,0 +1,95 @@
+"""Whether runs that were made elsewhere are runs of this study: of the same plan, and with the same results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from schedlab.experiment.folder import finished, result_file
+from schedlab.experiment.ledger import PLAN, Ledger, read_plan
+from schedlab.experiment.plan import PlannedRun
+from schedlab.model.errors import InputError
+
+MOST_SAID, MOST_ERRORS = 3, 10
+_ASKED = ("metrics", "keep", "phase", "trim")
+_SAME = ("repetition", "seed", "schedlab", "cluster", "not_counted", "summary", "metrics")
+
+
+def refusals(place: Path, identities: Sequence[str], folder: Path, ledger: Ledger, source: str) -> list[InputError]:
+    """All that speaks against taking the runs of `place`, which were said to be those of `source`."""
+    return [*_foreign(place, identities, ledger, source), *_unequal(place, identities, folder, source)][:MOST_ERRORS]
+
+
+def content(result: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a result is the same whenever and wherever the run is executed."""
+    tables = {
+        name: digest
+        for name, digest in result["files"].items()
+        if name.endswith(".parquet") and name != "performance.parquet"
+    }
+    return {name: result.get(name) for name in _SAME} | tables
+
+
+def _foreign(place: Path, identities: Sequence[str], ledger: Ledger, source: str) -> Iterator[InputError]:
+    """Runs of the other plan that this one does not have. (What no plan has any more may come along.)"""
+    there, other = read_plan(place / PLAN)
+    here, study = ledger.planned(), ledger.study()
+    known = {run.identity for run in here}
+    foreign = [run for run in there if run.identity in set(identities) - known]
+    if not foreign:
+        return
+    reasons = dict.fromkeys(_why(run, other, here, study) for run in foreign)
+    said = "; ".join(list(reasons)[:MOST_SAID]) + ("; …" if len(reasons) > MOST_SAID else "")
+    hint = "parts are run from the same study file, with the same files and the same version of schedlab"
+    message = f"{len(foreign):,} of its {len(identities):,} runs are not runs of {ledger.folder}: {said}"
+    yield InputError(message, where=source, hint=hint)
+
+
+def _why(run: PlannedRun, other: Mapping[str, Any], here: Sequence[PlannedRun], study: Mapping[str, Any]) -> str:
+    """What tells it from the run of this study that is most like it."""
+    differing = [
+        "other metrics" if name == "metrics" else f"{name} {other.get(name)} instead of {study.get(name)}"
+        for name in ("schedlab", "seed", *_ASKED)
+        if other.get(name) != study.get(name)
+    ]
+    if differing:
+        return "it has " + ", ".join(differing)
+    like = [one for one in here if _named(one.point) == _named(run.point)]
+    if not like:
+        return f"the study does not have {', '.join(f'{name} = {value}' for name, value in run.point.items())}"
+    if not any(one.repetition == run.repetition for one in like):
+        return f"the study has no repetition {run.repetition + 1}"
+    files = dict.fromkeys(name for value in run.point.values() for name in _file_names(value))
+    return f"{' or '.join(files) or 'a file that it reads'} had another content"
+
+
+def _named(point: Mapping[str, Any]) -> dict[str, Any]:
+    """Wherever files lie."""
+    return {name: Path(value).name if isinstance(value, str) else value for name, value in point.items()}
+
+
+def _file_names(value: Any) -> list[str]:
+    if not isinstance(value, str):
+        return []
+    words = value.replace("(", " ").replace(":", " ").replace("=", " ").replace("'", " ").split()
+    return [Path(word).name for word in words if Path(word).suffix and not Path(word).suffix[1:].isdecimal()]
+
+
+def _unequal(place: Path, identities: Sequence[str], folder: Path, source: str) -> Iterator[InputError]:
+    for identity in sorted(set(identities) & set(finished(folder))):
+        theirs, mine = (content(_read(result_file(where, identity))) for where in (place, folder))
+        differing = [name for name in mine | theirs if mine.get(name) != theirs.get(name)]
+        if differing:
+            message = f"its run {identity} has another result than {result_file(folder, identity)}"
+            hint = "the same input gives the same result: find out which of them is wrong"
+            yield InputError(f"{message}: {', '.join(differing)} differ", where=source, hint=hint)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(path.read_text()))
+    except (OSError, ValueError, TypeError) as error:
+        hint = "schedlab experiment verify --discard forgets it"
+        raise InputError(f"cannot be read: {error!r:.80}", where=str(path), hint=hint) from None
