@@ -9,7 +9,7 @@ from pathlib import Path
 from schedlab.analysis.fidelity import Fidelity
 from schedlab.analysis.fidelity_words import headline
 from schedlab.model.version import VERSION
-from schedlab.report.page import drawn, write_page
+from schedlab.report.page import page, picture, write_page
 
 
 def write_fidelity(path: str | os.PathLike[str], found: Fidelity) -> None:
@@ -20,8 +20,7 @@ def write_fidelity(path: str | os.PathLike[str], found: Fidelity) -> None:
     sections = [
         (section, [row[1:] for row in rows]) for section, rows in groupby(found.table(), key=lambda row: row[0])
     ]
-    write_page(
-        Path(path),
+    text = page(
         "fidelity.html",
         title=title,
         said=headline(found),
@@ -29,7 +28,8 @@ def write_fidelity(path: str | os.PathLike[str], found: Fidelity) -> None:
         reference_jobs=f"{found.reference.jobs:,}",
         version=VERSION,
         verdicts=[one for one in found.verdicts() if one.about != "schedules"],
-        drawn=drawn(plot_fidelity(found), name=title),
+        picture=picture(plot_fidelity(found), name=title),
         names=(found.workload.name, found.reference.name),
         sections=sections,
     )
+    write_page(Path(path), text)

@@ -23,9 +23,12 @@ _DPI = 200
 _NOTHING: dict[str, None] = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
 
-def write_page(path: Path, template: str, **data: Any) -> None:
-    """Fill the template in with the data, all of which is escaped; one file, which loads nothing from elsewhere."""
-    text = _templates().get_template(template).render(data)
+def page(template: str, **data: Any) -> str:
+    """The template, filled in with the data, all of which is escaped."""
+    return _templates().get_template(template).render(data)
+
+
+def write_page(path: Path, text: str) -> None:
     with whole_file(path) as file:
         file.write(text.encode())
 
@@ -44,21 +47,21 @@ def _templates() -> Environment:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class Picture:
     """A figure inside the page, and what is to be said below it."""
 
-    picture: Markup
+    drawing: Markup
     caption: str = ""
 
 
-def drawn(figure: Figure, caption: str = "", name: str = "") -> Drawn:
+def picture(figure: Figure, caption: str = "", name: str = "") -> Picture:
     """`name` is for those who cannot see it."""
     from markupsafe import Markup
 
-    return Drawn(Markup(_picture(figure, name or caption)), caption)
+    return Picture(Markup(_drawing(figure, name or caption)), caption)
 
 
-def _picture(figure: Figure, name: str) -> str:
+def _drawing(figure: Figure, name: str) -> str:
     from matplotlib import rc_context
 
     text = StringIO()
