@@ -67,6 +67,15 @@ NodeMode mode_of(const std::string &name) {
   throw DecisionError("a node can be down, off, booting, maintenance or drained, not " + name);
 }
 
+Reason decided_because(const std::string &reason) {
+  if (reason.empty()) return Reason::ByDecision;
+  if (reason == "preempted") return Reason::Preempted;
+  if (reason == "node failure") return Reason::NodeFailure;
+  if (reason == "maintenance") return Reason::Maintenance;
+  if (reason == "time limit") return Reason::TimeLimit;
+  throw DecisionError("a reason can be preempted, node failure, maintenance or time limit, not " + reason);
+}
+
 const char *mode_name(NodeMode wanted) {
   for (const auto &[name, mode] : kModes)
     if (mode == wanted) return name;
@@ -302,14 +311,20 @@ void bind_view(nb::module_ &module) {
       .def(
           "reject", [](const ViewPtr &view, const JobView &job) { view->reject(subject(view, job)); }, "job"_a)
       .def(
-          "kill", [](const ViewPtr &view, const JobView &job) { view->kill(subject(view, job)); }, "job"_a)
+          "kill",
+          [](const ViewPtr &view, const JobView &job, const std::string &reason) {
+            view->kill(subject(view, job), decided_because(reason));
+          },
+          "job"_a, "reason"_a = "",
+          "`reason`: preempted, node failure, maintenance or time limit; nothing if it is another one.")
       .def(
           "requeue",
-          [](const ViewPtr &view, const JobView &job, double saved, double cost) {
-            view->requeue(subject(view, job), saved, cost);
+          [](const ViewPtr &view, const JobView &job, double saved, double cost, const std::string &reason) {
+            view->requeue(subject(view, job), saved, cost, decided_because(reason));
           },
-          "job"_a, "saved"_a = 0.0, "cost"_a = 0.0,
-          "Back to the queue. `saved` seconds of its work need not be done again, `cost` seconds come on top.")
+          "job"_a, "saved"_a = 0.0, "cost"_a = 0.0, "reason"_a = "",
+          "Back to the queue. `saved` seconds of its work need not be done again, `cost` seconds come on top; `reason` "
+          "as for `kill`.")
       .def(
           "suspend", [](const ViewPtr &view, const JobView &job) { view->suspend(subject(view, job)); }, "job"_a,
           "Off its nodes; its work is kept.")

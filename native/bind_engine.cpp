@@ -106,7 +106,8 @@ class PythonHost final : public Host {
     const auto give = [&](const char *name, const auto &column) { batch[name] = to_array(column, rows); };
     give("sequence", rows.sequence), give("id", rows.id), give("cores", rows.cores), give("count", rows.count);
     give("request", rows.request), give("begin", rows.begin), give("end", rows.end);
-    give("work", rows.work), give("rate", rows.rate), give("how", rows.how), give("allocated", rows.allocated);
+    give("work", rows.work), give("rate", rows.rate), give("how", rows.how), give("reason", rows.reason),
+        give("allocated", rows.allocated);
     give("expected_end", rows.expected_end);
     give_allocations(batch, rows.allocations);
     write("pieces", batch);

@@ -143,7 +143,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Time true_end(const Job &job) const;
   const EstimatedEnds &estimated_ends();
   void write(const Job &job, State state);
-  void write_piece(Job &job, PieceEnd how);
+  void write_piece(Job &job, PieceEnd how, Reason reason = Reason::None);
   void write_node(int node, NodeMode mode);
   void tell(Event::Kind kind, Slot slot, int node = -1);
 

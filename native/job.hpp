@@ -19,6 +19,12 @@ enum class Reason : std::uint8_t {
   NoFeatures,
   OverBudget,     // it would exceed the machine's budget all alone
   SlowedToLimit,  // killed at its limit, although its runtime fits: it was slowed down, or had to begin again
+  // Why a decision killed it, or put it back into the queue.
+  ByDecision,
+  Preempted,
+  NodeFailure,
+  Maintenance,
+  TimeLimit,  // by whoever decides elsewhere; one that the engine kills at its limit has no reason
 };
 
 // One way to run a job: on what, and how long that takes and may take.

@@ -327,7 +327,7 @@ void Engine::tell(Event::Kind kind, Slot slot, int node) {
 }
 
 // The stretch of its life that ends now.
-void Engine::write_piece(Job &job, PieceEnd how) {
+void Engine::write_piece(Job &job, PieceEnd how, Reason reason) {
   job.pieced = true;
   const auto nodes = static_cast<std::size_t>(machine_.nodes());
   if (!pieces_) pieces_.emplace(0, nodes);
@@ -342,7 +342,7 @@ void Engine::write_piece(Job &job, PieceEnd how) {
   pieces_->begin[row] = job.since, pieces_->end[row] = now_;
   pieces_->work[row] = job.work, pieces_->rate[row] = job.rate;
   pieces_->expected_end[row] = job.expected_end;
-  pieces_->how[row] = static_cast<std::uint8_t>(how);
+  pieces_->how[row] = static_cast<std::uint8_t>(how), pieces_->reason[row] = static_cast<std::uint8_t>(reason);
   pieces_->allocated[row] = pieces_->allocations.add(job.shares);
 }
 

@@ -83,12 +83,12 @@ struct PieceRows : Batch {
   Column<std::int32_t> request;
   Column<double> begin, end, work, rate;  // `work`: what was left to do at the beginning
   Column<double> expected_end;            // as believed when the job took these nodes
-  Column<std::uint8_t> how;
+  Column<std::uint8_t> how, reason;
   Column<std::int32_t> allocated;
   AllocationRows allocations;
 
   PieceRows(int number, std::size_t nodes) : Batch(number), allocations(number, nodes) {
-    lay_out(sequence, id, cores, count, request, begin, end, work, rate, expected_end, how, allocated);
+    lay_out(sequence, id, cores, count, request, begin, end, work, rate, expected_end, how, reason, allocated);
   }
   bool has_room(const Shares &shares) const { return room() > 0 && allocations.room() >= shares.size(); }
 };

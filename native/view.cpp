@@ -213,31 +213,30 @@ Job &View::running_job(Slot slot, const char *what) const {
   return job;
 }
 
-void View::kill(Slot slot) {
-  if (engine_->jobs_[slot].state == State::Suspended) {
-    note(Act::Kill, slot);
+void View::kill(Slot slot, Reason reason) {
+  const bool suspended = engine_->jobs_[slot].state == State::Suspended;
+  Job &job = suspended ? engine_->jobs_[slot] : running_job(slot, "kill");
+  note(Act::Kill, slot, 0, 0, 0, static_cast<std::uint8_t>(reason));
+  job.reason = reason;
+  if (suspended) {
     std::erase(engine_->suspended_, slot);
-    engine_->jobs_[slot].since = now();  // it has done nothing since it was suspended
-    engine_->leave(slot, State::Killed);
-    engine_->tell(Event::Kind::Completed, slot);
-    return;
+    job.since = now();  // it has done nothing since it was suspended
+  } else {
+    engine_->write_piece(job, PieceEnd::Killed, reason);
+    engine_->stop(slot);
   }
-  Job &job = running_job(slot, "kill");
-  note(Act::Kill, slot);
-  engine_->write_piece(job, PieceEnd::Killed);
-  engine_->stop(slot);
   engine_->leave(slot, State::Killed);
   engine_->tell(Event::Kind::Completed, slot);
 }
 
-void View::requeue(Slot slot, double saved, double cost) {
+void View::requeue(Slot slot, double saved, double cost, Reason reason) {
   Job &job = running_job(slot, "requeue");
   if (!(saved >= 0)) engine_->refuse("requeue", slot, "what is saved of its work cannot be negative");
   if (!(cost >= 0)) engine_->refuse("requeue", slot, "a cost cannot be negative");
   if (saved > job.done(now()) + 1e-9 * job.runtime)
     engine_->refuse("requeue", slot, "it has not done so much as is to be saved");
-  note(Act::Requeue, slot, saved, cost);
-  engine_->write_piece(job, PieceEnd::Requeued);
+  note(Act::Requeue, slot, saved, cost, 0, static_cast<std::uint8_t>(reason));
+  engine_->write_piece(job, PieceEnd::Requeued, reason);
   engine_->stop(slot);
   job.work = std::max(job.runtime - saved, 0.0) + cost, job.overhead = cost;
   job.start = std::numeric_limits<double>::quiet_NaN();
@@ -473,10 +472,10 @@ void View::redo(const Entry &entry, const Shares &shares) {
       reject(slot);
       break;
     case Act::Kill:
-      kill(slot);
+      kill(slot, static_cast<Reason>(entry.code));
       break;
     case Act::Requeue:
-      requeue(slot, entry.a, entry.b);
+      requeue(slot, entry.a, entry.b, static_cast<Reason>(entry.code));
       break;
     case Act::Suspend:
       suspend(slot);

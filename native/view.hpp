@@ -134,9 +134,9 @@ class View {
   bool start_as(Slot slot, std::int32_t shape, const Shares *shares, double priority, Backfilled backfilled);
   void resize(Slot slot, std::int64_t count);  // of a waiting job: another number of chunks
   void reject(Slot slot);
-  void kill(Slot slot);
+  void kill(Slot slot, Reason reason = Reason::ByDecision);
   // Back to the queue: so much of its work need not be done again, so much comes on top.
-  void requeue(Slot slot, double saved, double cost);
+  void requeue(Slot slot, double saved, double cost, Reason reason = Reason::ByDecision);
   void suspend(Slot slot);  // off its nodes, its work kept
   bool resume(Slot slot, const Shares *shares, double cost);
   bool reshape(Slot slot, std::int32_t shape, const Shares *shares, double cost);

@@ -207,10 +207,14 @@ class View:
         """
 
     def reject(self, job: Job) -> None: ...
-    def kill(self, job: Job) -> None: ...
-    def requeue(self, job: Job, saved: float = 0.0, cost: float = 0.0) -> None:
+    def kill(self, job: Job, reason: str = "") -> None:
         """
-        Back to the queue. `saved` seconds of its work need not be done again, `cost` seconds come on top.
+        `reason`: preempted, node failure, maintenance or time limit; nothing if it is another one.
+        """
+
+    def requeue(self, job: Job, saved: float = 0.0, cost: float = 0.0, reason: str = "") -> None:
+        """
+        Back to the queue. `saved` seconds of its work need not be done again, `cost` seconds come on top; `reason` as for `kill`.
         """
 
     def suspend(self, job: Job) -> None:

@@ -21,6 +21,9 @@ from tests.slurm_programs import slurm_programs
 from tests.slurm_site import CONF, Site, accounting, rows
 
 import schedlab as sl
+from schedlab.analysis.verdict import judgement
+from schedlab.experiment.results import Results
+from schedlab.report.study import study_page
 from schedlab.slurm.decider import RealSlurm
 from schedlab.slurm.errors import SlurmError
 from schedlab.slurm.workplace import leftovers
@@ -65,6 +68,7 @@ def test_a_job_that_runs_over_its_limit_is_killed_by_slurm(site: Site) -> None:
     run = site.run()
     ((state, start, end),) = rows(run, "state", "start", "end")
     assert state == "killed" and 300 <= end - start <= 400
+    assert run.summary["reasons"] == {"time limit": 1}
     assert accounting(run)["state"].to_list() == ["TIMEOUT"]
 
 
@@ -165,6 +169,15 @@ def test_preemption_requeues_and_the_job_does_its_work_again(site: Site) -> None
     assert first[0] == second[0] == "completed"
     assert second[1] < 200 and first[1] >= second[2] and first[2] - first[1] == pytest.approx(1000)
     assert run.pieces.filter(pl.col("job") == 1)["end"].len() == 2
+    assert run.summary["requeues"] == {"preempted": 1}
+
+
+def test_a_job_that_is_cancelled_for_another_one_was_preempted(site: Site) -> None:
+    site.configure("PreemptType=preempt/partition_prio\nPreemptMode=CANCEL\n")
+    site.submit("0 1000 -N 4 -n 32 -t 60 -p work", "100 200 -N 4 -n 32 -t 10 -p urgent")
+    run = site.run()
+    assert rows(run, "state", "reason") == [("killed", "preempted"), ("completed", None)]
+    assert run.summary["reasons"] == {"preempted": 1}
 
 
 def test_nodes_that_fail_take_their_jobs_with_them_and_come_back(site: Site, tmp_path: Path) -> None:
@@ -176,6 +189,7 @@ def test_nodes_that_fail_take_their_jobs_with_them_and_come_back(site: Site, tmp
     run = site.run(observers=[Failures(trace=outages)])
     assert [state for (state,) in rows(run, "state")] == ["completed"] * 2
     assert all(start >= 5000 for (start,) in rows(run, "start"))
+    assert run.summary["requeues"] == {"node failure": 1}
     assert run.summary["observed"]["failed_jobs"] == 1
 
 
@@ -352,7 +366,7 @@ def family(pid: int) -> list[int]:
 def test_ten_repeats_two_at_a_time_beside_cpu_hogs_are_the_same(tmp_path: Path) -> None:
     micro = Path(__file__).parents[2] / "examples" / "micro_cluster"
     jobs = tmp_path / "jobs.events"
-    jobs.write_text("".join((micro / "jobs.events").read_text().splitlines(keepends=True)[:80]))
+    jobs.write_text("".join((micro / "jobs.events").read_text().splitlines(keepends=True)[:40]))
     command = [str(Path(sys.executable).with_name("schedlab")), "slurm", "replay", "--conf", str(micro / "slurm.conf")]
     command += ["--jobs", str(jobs), "--quiet", "--out"]
     hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
@@ -371,9 +385,9 @@ def test_ten_repeats_two_at_a_time_beside_cpu_hogs_are_the_same(tmp_path: Path) 
 # ---- the commands ----
 
 
-def command(*words: object) -> subprocess.CompletedProcess[str]:
+def command(*words: object, timeout: float = 120) -> subprocess.CompletedProcess[str]:
     schedlab = Path(sys.executable).with_name("schedlab")
-    return subprocess.run([schedlab, *map(str, words)], capture_output=True, text=True, timeout=120)
+    return subprocess.run([schedlab, *map(str, words)], capture_output=True, text=True, timeout=timeout)
 
 
 def test_doctor_says_what_there_is() -> None:
@@ -407,3 +421,44 @@ def test_an_ensemble_compares_a_change_with_what_is(site: Site, tmp_path: Path) 
     assert len(results) == 6 and len({result["point"]["policy"] for result in results}) == 2
     again = command(*replay, "--evidence", 0, "--set", "SchedulerParameters+=bf_interval=60")
     assert "6 of them done before" in again.stdout
+
+
+INVALID = "Requested time limit is invalid (missing or exceeds some limit) (2051)"
+
+
+def test_a_change_that_makes_slurm_refuse_jobs_is_told_first(site: Site, tmp_path: Path) -> None:
+    """Every second job asks for 20 minutes, which are too long then: 10 of 20."""
+    site.configure("EnforcePartLimits=ALL\n")
+    site.submit(*(f"{30 * n} 400 -n {1 + n % 16} -t {10 + 10 * (n % 2)}" for n in range(20)))
+    said = command(
+        *("slurm", "replay", "--conf", site.conf, "--jobs", site.jobs, "--phases", 2, "--out", tmp_path / "study"),
+        *("--evidence", 0, "--set", "PartitionName=work:MaxTime=15:00"),
+    )
+    assert said.returncode == 0, said.stderr
+    words = " ".join(said.stdout.split())
+    assert words.index("10 more jobs are refused") < words.index("mean wait")
+    assert f"(10 against 0 of 20): {INVALID}" in words and "over the 10 jobs that both ran" in words
+
+
+@pytest.mark.slow
+def test_a_third_of_the_jobs_refused_is_what_a_study_says_first(traces: Path, tmp_path: Path) -> None:
+    """107 of 312 jobs of a made-up site ask for more than four hours; two cannot run anyway."""
+    cedar = traces.parent / "cases" / "cedar"
+    if not cedar.is_dir():
+        pytest.skip(f"needs the accounting of a small site; there is no {cedar}")
+    said = command(
+        *("slurm", "replay", "--conf", cedar / "slurm.conf", "--jobs", cedar / "small.sacct"),
+        *("--accounts", cedar / "accounts.cfg", "--qos", cedar / "qos.txt", "--phases", 2, "--evidence", 0),
+        *("--set", "PartitionName=cpu:MaxTime=4:00:00", "--out", tmp_path / "study"),
+        timeout=590,
+    )
+    assert said.returncode == 0, said.stderr
+    first, *_ = [line for line in said.stdout.splitlines() if line.startswith("- ")]
+    assert first.startswith("- 105 more jobs are refused under ")
+    assert first.endswith(f"(107 against 2 of 312): {INVALID}")
+    results = Results(tmp_path / "study")
+    assert "over the 202 jobs that both ran" in results.verdicts(["wait.mean"])[0]
+    assert [judgement(row) for row in results.comparisons(["utilisation"]).iter_rows(named=True)] == [""]
+    page = study_page(results)
+    assert page.index("105 more jobs are refused") < page.index("the mean wait")
+    assert "compared on the same jobs" not in page

@@ -114,7 +114,7 @@ def change_of_node(which: int, **columns: Any) -> Lie:
         pytest.param(at(2, 0, how="completed"), "pieces", 2, id="goes on after its end"),
         pytest.param(at(4, 1, how="reshaped"), "pieces", 4, id="never goes on"),
         pytest.param(at(5, 0, how="completed"), "state", 5, id="state and last piece"),
-        pytest.param(row(8, state="killed", end=46.0), "", None, id="killed while suspended"),
+        pytest.param(row(8, state="killed", end=46.0, reason="preempted"), "", None, id="killed while suspended"),
         pytest.param(row(8, state="completed"), "state", 8, id="completed while suspended"),
         pytest.param(row(7, state="cancelled"), "", None, id="cancelled after a requeue"),
         pytest.param(row(7, state="held"), "state", 7, id="held after a requeue"),

@@ -15,7 +15,7 @@ from tests.planned_runs import NODES, Plan, Row, all_of, found, job, read, simul
 import schedlab as sl
 from schedlab.execution.failures import Failures
 from schedlab.execution.power import Power
-from schedlab.model.states import BY_POLICY, OVER_BUDGET, SLOWED
+from schedlab.model.states import BY_DECISION, BY_POLICY, OVER_BUDGET, PREEMPTED, SLOWED, TIME_LIMIT
 
 Lie = Callable[[list[Row]], None]
 
@@ -34,7 +34,7 @@ def many_fates() -> sl.Run:
         5.0: all_of(lambda view: view.set_rate(job(view, 3), 0.5), lambda view: view.suspend(job(view, 8))),
         6.0: lambda view: view.requeue(job(view, 6), saved=2.0, cost=20.0),
         7.0: start(6),
-        10.0: all_of(lambda view: view.kill(job(view, 5)), lambda view: view.kill(job(view, 8))),
+        10.0: all_of(lambda view: view.kill(job(view, 5), reason="preempted"), lambda view: view.kill(job(view, 8))),
     }
     return simulated(
         plan,
@@ -56,9 +56,15 @@ def test_every_fate_has_its_reason(tmp_path: Path) -> None:
     run = many_fates()
     said = dict(run.jobs.sort("job").select("job", "reason").rows())
     assert said == {1: "larger than the cluster", 2: BY_POLICY, 3: SLOWED} | {
-        **dict.fromkeys((4, 5, 7, 8)),
+        **dict.fromkeys((4, 7)),
+        5: PREEMPTED,
         6: SLOWED,
+        8: BY_DECISION,
     }
+    assert run.pieces.filter(how="requeued")["reason"].to_list() == [BY_DECISION]
+    killed = {SLOWED: 2, BY_DECISION: 1, PREEMPTED: 1, TIME_LIMIT: 1}  # the last one, 4, at its own limit
+    assert run.summary["reasons"] == {"larger than the cluster": 1, BY_POLICY: 1} | killed
+    assert run.summary["requeues"] == {BY_DECISION: 1}
     assert sl.check(run) == sl.check(run.save(tmp_path / "run")) == []
 
 
@@ -80,6 +86,8 @@ def test_every_fate_has_its_reason(tmp_path: Path) -> None:
         pytest.param(set_(8, SLOWED), 8, id="slowed, but killed while it was suspended"),
         pytest.param(set_(7, SLOWED), 7, id="slowed, but completed"),
         pytest.param(set_(7, BY_POLICY), 7, id="completed, but rejected"),
+        pytest.param(set_(7, PREEMPTED), 7, id="completed, but preempted"),
+        pytest.param(set_(5, None), 5, id="killed early without a reason"),
     ],
 )
 def test_lies_about_reasons(tmp_path: Path, lie: Lie, number: int) -> None:

@@ -137,7 +137,7 @@ def test_a_job_that_checkpoints_take_to_its_limit_is_killed_for_that_reason() ->
     run = sl.simulate(jobs, TWO, "easy", observers=[Failures(checkpoint=20, cost=5)], validate=True)
     assert run.jobs.select("end", "state").rows() == [(125, "completed"), (120, "killed"), (150, "killed")]
     assert run.jobs["reason"].to_list() == [None, "slowed down until its limit", None]
-    assert run.summary["reasons"] == {"slowed down until its limit": 1}
+    assert run.summary["reasons"] == {"slowed down until its limit": 1, "time limit": 1}
     table = footnote(Comparison((Row("easy", run.summary),)))
     assert "killed: 2 jobs" in table and "1 of the killed jobs: slowed down until its limit" in table
     longer = sl.simulate(jobs, TWO, "easy", observers=[Failures(checkpoint=20, cost=5)], overrun="run")

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from schedlab.analysis.compare import Unit
 from schedlab.workload.describe_table import duration
 
-HALF, DOUBLE = (0.45, 0.55), (1.8, 2.2)
+HALF, DOUBLE = (0.475, 0.525), (1.9, 2.1)
 TENTH = 0.1  # percentages tell less and less below it: −99 % and −99.6 % are far apart
 
 # What is surely nearer to no change than this is not worth the name: 1 %, or 0.1 points.

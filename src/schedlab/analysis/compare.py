@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from schedlab.analysis.common_jobs import Sequences, common_jobs, metrics_of_jobs, same_submissions
+from schedlab.analysis.job_ends import ends_told, job_ends
 from schedlab.analysis.machine import Machine
 from schedlab.analysis.measure import measure
-from schedlab.analysis.metrics import summarise
+from schedlab.analysis.metrics import about_jobs, summarise
 from schedlab.analysis.trim import Selection
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
@@ -108,6 +110,12 @@ class Row:
     label: str
     summary: dict[str, Any]
     differences: dict[str, str] = field(default_factory=dict)
+    incomplete: bool = False  # it ended before its time
+
+    @property
+    def counts(self) -> bool:
+        """Whether it can be the best at anything."""
+        return not self.incomplete and bool(self.summary["started"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +123,8 @@ class Comparison:
     rows: tuple[Row, ...]
     differences: tuple[str, ...] = ()  # what the runs differ in besides the policy: workload, cluster, estimate …
     metrics: tuple[Metric, ...] = ()  # besides METRICS: those that somebody else wrote
+    same_started: bool = True  # whether the runs that count started the same jobs
+    common: Sequences | None = None  # if not: the jobs that all of them started, which waits and slowdowns are over
 
     def values(self, metric: Metric) -> list[float | None]:
         return [metric.of(row.summary) for row in self.rows]
@@ -125,11 +135,33 @@ class Comparison:
         return "workload" not in self.differences
 
     def best(self, metric: Metric) -> frozenset[int]:
-        """The rows that are best at this metric; none if the runs had other jobs to do, and never one without any."""
-        if not self.same_jobs:
+        """The rows that are best at this metric; none if the runs had other jobs to do, or did others.
+
+        Never one that broke off, or started nothing.
+        """
+        if not self.same_jobs or not (self.same_started or (self.common is not None and about_jobs(metric.key))):
             return frozenset()
-        values = (metric.of(row.summary) if row.summary["started"] else None for row in self.rows)
+        values = (metric.of(row.summary) if row.counts else None for row in self.rows)
         return best(list(values), metric.better)
+
+    def said_first(self) -> list[str]:
+        """What became of jobs in one run and not in the first, before anybody looks at means; and what means are of."""
+        counted = [row for row in self.rows if not row.incomplete]
+        if len(counted) < 2 or not self.same_jobs:
+            return []
+        first, *others = counted
+        ends, jobs = job_ends(first.summary), first.summary["jobs"]
+        told = [
+            sentence
+            for row in others
+            for sentence in ends_told(row.label, job_ends(row.summary), first.label, ends, jobs)
+        ]
+        if self.same_started:
+            return told
+        if self.common is None:
+            return [*told, "the runs did not start the same jobs: their means are over different jobs"]
+        over = f"waits and slowdowns are over the {len(self.common):,} jobs that all runs started"
+        return [*told, f"{over}; utilisation, makespan and queues are those of different jobs"]
 
 
 def compare(
@@ -142,19 +174,40 @@ def compare(
     labels, differences = _labels(runs), _differences(runs)
     measured = [measure(run, metrics) for run in runs]
     columns = {name: _column(name, plugin) for found in measured for name, (_, plugin) in found.items()}
+    counted = [run for run in runs if not run.incomplete and run.summary["started"]]
+    jobs = common_jobs(counted, trim) if "workload" not in differences else None
+    together = jobs is not None and same_submissions(counted, jobs)
     rows = []
     for at, (run, label) in enumerate(zip(runs, labels, strict=True)):
         summary = summary_of(run, tau=tau, trim=trim)
+        if together and jobs is not None and run in counted:
+            summary |= metrics_of_jobs(run, jobs, summary["tau"], trim)
         if columns:
             summary["metrics"] = {name: measured[at].get(name, (None,))[0] for name in columns}
-        rows.append(Row(label, summary, {name: values[at] for name, values in differences.items()}))
-    return Comparison(tuple(rows), tuple(differences), (*observed(rows), *columns.values()))
+        own = {name: values[at] for name, values in differences.items()}
+        rows.append(Row(label, summary, own, bool(run.incomplete)))
+    return Comparison(
+        rows=tuple(rows),
+        differences=tuple(differences),
+        metrics=(*observed(rows), *columns.values()),
+        same_started=jobs is None,
+        common=jobs if together else None,
+    )
 
 
 def observed(rows: Sequence[Row]) -> tuple[Metric, ...]:
-    """What observers measured in some of the runs, as columns."""
-    names = dict.fromkeys(name for row in rows for name in row.summary.get("observed", {}))
-    return tuple(Metric(f"observed.{name}", name.replace("_", " "), "number", None) for name in names)
+    """What observers measured in some of the runs, as columns. What they count has no decimals."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        for name, value in row.summary.get("observed", {}).items():
+            found.setdefault(name, []).append(value)
+
+    def unit(values: list[float]) -> Unit:
+        return "count" if all(isinstance(value, int) for value in values) else "number"
+
+    return tuple(
+        Metric(f"observed.{name}", name.replace("_", " "), unit(values), None) for name, values in found.items()
+    )
 
 
 def summary_of(run: Run, *, tau: float | None = None, trim: Selection | None = None) -> dict[str, Any]:
@@ -204,7 +257,29 @@ def _labels(runs: Sequence[Run]) -> list[str]:
 
 def _differences(runs: Sequence[Run]) -> dict[str, list[str]]:
     """What differs -> its value for each run."""
-    asked = [{"workload": r.workload["name"], "cluster": r.config["cluster"]["name"], **r.options} for r in runs]
+    workloads = _workloads(runs)
+    asked = [
+        {"workload": workload, "cluster": run.config["cluster"]["name"], **run.options}
+        for run, workload in zip(runs, workloads, strict=True)
+    ]
     names = dict.fromkeys(name for options in asked for name in options if name != "tau")
     values = {name: [str(options.get(name, "")) for options in asked] for name in names}
     return {name: found for name, found in values.items() if len(set(found)) > 1}
+
+
+def _workloads(runs: Sequence[Run]) -> list[str]:
+    """What to call the jobs of each run: the same for the same content, whatever the name of the file."""
+    known: dict[tuple[Any, ...], str] = {}
+    for run in runs:
+        name, content = str(run.workload["name"]), run.workload.get("sha256")
+        key = _content(run)
+        if key in known:
+            continue
+        taken = name in known.values()
+        known[key] = f"{name} ({content[:8] if content else len(known)})" if taken else name
+    return [known[_content(run)] for run in runs]
+
+
+def _content(run: Run) -> tuple[Any, ...]:
+    kept = run.workload.get("report", {}).get("kept")
+    return run.workload.get("sha256") or run.workload["name"], kept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from schedlab.model.cluster import Cluster
@@ -18,6 +18,7 @@ class Machine:
     requests: Sequence[Request]
     exclusive: bool  # the policy gives every job whole nodes
     contiguous: bool  # and neighbouring ones
+    refusals: Mapping[int, str] = field(default_factory=dict)  # why the policy rejected a job, in its own words
 
     @classmethod
     def of(cls, cluster: Cluster, requests: Sequence[Request], config: Mapping[str, Any]) -> Machine:
@@ -28,7 +29,9 @@ class Machine:
 
         placed = config.get("placement", {})
         exclusive = placed.get("exclusive", says("nodes=exclusive"))
-        return cls(cluster, requests, exclusive, placed.get("name") == "contiguous" or says("place=contiguous"))
+        contiguous = placed.get("name") == "contiguous" or says("place=contiguous")
+        refusals = {job: words for words, jobs in config.get("refusals", {}).items() for job in jobs}
+        return cls(cluster, requests, exclusive, contiguous, refusals)
 
     @classmethod
     def of_run(cls, run: Run) -> Machine:

@@ -18,7 +18,10 @@ from schedlab.analysis.resources import resource_summary
 from schedlab.analysis.trim import InPhase, Selection
 from schedlab.model.resources import only_cores, resources_of
 from schedlab.model.run import Tables
-from schedlab.model.states import REASONS, STATES, UNSAID, YES
+from schedlab.model.states import BY_DECISION, PIECE_ENDS, REASONS, STATES, TIME_LIMIT, UNSAID, YES
+
+KILLED, REQUEUED = STATES.index("killed"), PIECE_ENDS.index("requeued")
+ABOUT_JOBS = ("wait", "turnaround", "slowdown", "bounded_slowdown", "processor_slowdown")
 
 TAU = 10.0  # seconds; shorter jobs count as this long in the bounded slowdown
 
@@ -32,7 +35,7 @@ def summarise(
 
     With a `machine` also why jobs were rejected, and what became of its other resources, if it has any.
     """
-    state, reason = tables.column("state"), tables.column("reason")
+    state, reason = tables.column("state"), _reasons(tables)
     started = ~np.isnan(tables.column("start"))
     chosen, kept = started, None  # the jobs that the metrics are about
     if trim:
@@ -47,22 +50,57 @@ def summarise(
             for word, count in _counts(state, STATES).items()
             if count or word not in ("running", "suspended")
         },
-        "reasons": {word: count for word, count in _counts(reason, REASONS).items() if word and count},
+        "reasons": _words(reason),
+        **_requeues(tables, kept),
         "tau": tau,
         "trim": None if trim is None else trim.to_dict(),
         "makespan": span.last_end - span.begin,
         **_machine(tables, cores, span),
         "throughput_per_hour": _throughput(tables, started, span),
         "backfilled_share": _backfilled(tables.column("backfilled"), chosen),
-        **_job_metrics(tables, chosen, tau),
+        **job_metrics(tables, chosen, tau),
     }
     return found if machine is None else found | _of_machine(tables, machine, span, kept)
+
+
+def about_jobs(key: str) -> bool:
+    """Whether it is a metric of the jobs that started (`wait.mean`), not of the machine (`utilisation`)."""
+    return key.partition(".")[0] in ABOUT_JOBS
+
+
+def _reasons(tables: Tables) -> NDArray[Any]:
+    """Codes; also of jobs that were killed at their limits, for which the tables have none."""
+    reason: NDArray[Any] = tables.column("reason")
+    unsaid = (tables.column("state") == KILLED) & (reason == 0)
+    if unsaid.any():
+        with np.errstate(invalid="ignore"):  # one that was killed while it was suspended and never ran
+            early = tables.column("end") - tables.column("start") < tables.column("limit")
+        reason[unsaid & early] = REASONS.index(BY_DECISION)  # older runs do not say it
+        reason[unsaid & ~early] = REASONS.index(TIME_LIMIT)
+    return reason
+
+
+def _requeues(tables: Tables, kept: NDArray[np.bool_] | None) -> dict[str, Any]:
+    """How often jobs went back to the queue, by reason; nothing where none did."""
+    again = tables.pieces_column("how") == REQUEUED
+    if not again.any():
+        return {}
+    reason = tables.pieces_column("reason")
+    if not len(reason):
+        reason = np.full(len(again), REASONS.index(BY_DECISION), np.uint8)
+    if kept is not None:
+        again &= np.isin(tables.pieces_column("sequence"), tables.column("sequence")[kept])
+    return {"requeues": _words(reason[again])}
+
+
+def _words(reasons: NDArray[Any]) -> dict[str, int]:
+    return {word: count for word, count in _counts(reasons, REASONS).items() if word and count}
 
 
 def _of_machine(tables: Tables, machine: Machine, span: _Span, kept: NDArray[np.bool_] | None) -> dict[str, Any]:
     """What there is to say of resources and rejected jobs; nothing for most runs."""
     found: dict[str, Any] = {}
-    if why := rejections(tables, machine):
+    if why := rejections(tables, machine, kept):
         found["rejections"] = why
     if only_cores(machine.cluster):
         return found
@@ -100,7 +138,7 @@ def _span(tables: Tables, chosen: NDArray[np.bool_], trim: Selection | None) -> 
     return _Span(begin, last_submit if trim and trim.cool_down else last_end, last_end)
 
 
-def _job_metrics(tables: Tables, chosen: NDArray[np.bool_], tau: float) -> dict[str, Any]:
+def job_metrics(tables: Tables, chosen: NDArray[np.bool_], tau: float) -> dict[str, Any]:
     """Distributions over the chosen jobs. Columns are read again rather than kept: three at a time at most."""
     every = bool(chosen.all())
 

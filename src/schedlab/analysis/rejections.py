@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from schedlab.analysis.machine import Machine
 from schedlab.model.cluster import NodeGroup
@@ -27,21 +28,28 @@ class Shortage:
     text: str
 
 
-def rejections(tables: Tables, machine: Machine) -> list[dict[str, Any]]:
-    """For each reason and resource how many jobs were rejected, and the first of them in words."""
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+def rejections(tables: Tables, machine: Machine, kept: NDArray[np.bool_] | None = None) -> list[dict[str, Any]]:
+    """For each reason and resource how many jobs were rejected, and the first of them in words.
+
+    `kept` are the jobs that count. What the policy says itself of why it rejects a job is a reason of its own.
+    """
+    found: dict[tuple[str, str, str], dict[str, Any]] = {}
     known: dict[tuple[int, int, int], Shortage] = {}
-    rows = np.flatnonzero(tables.column("state") == REJECTED)
+    rejected = tables.column("state") == REJECTED
+    rows = np.flatnonzero(rejected if kept is None else rejected & kept)
     if not len(rows):
         return []
-    columns = (tables.column(name)[rows].tolist() for name in ("sequence", "request", "count", "reason"))
-    for _, request, count, code, job in sorted(zip(*columns, job_names(tables, rows), strict=True)):
+    columns = (tables.column(name)[rows].tolist() for name in ("sequence", "request", "count", "reason", "job"))
+    for _, request, count, code, number, job in sorted(zip(*columns, job_names(tables, rows), strict=True)):
         kind = request, count, code
         if kind not in known:
             known[kind] = shortage(machine, machine.requests[request], count, REASONS[code])
-        short = known[kind]
-        first = {"reason": REASONS[code], "resource": short.resource or None, "jobs": 0}
-        entry = found.setdefault((REASONS[code], short.resource), first | {"first": f"job {job} {short.text}"})
+        short, words = known[kind], machine.refusals.get(number, "")
+        first = {"reason": REASONS[code], "resource": short.resource or None, **({"words": words} if words else {})}
+        text = f"was refused: {words}" if words else short.text
+        entry = found.setdefault(
+            (REASONS[code], short.resource, words), first | {"jobs": 0, "first": f"job {job} {text}"}
+        )
         entry["jobs"] += 1
     return sorted(found.values(), key=lambda entry: -entry["jobs"])
 
@@ -52,6 +60,8 @@ def why_rejected(run: Run, job: int) -> str:
     at = np.flatnonzero(tables.column("job") == job)
     if not len(at) or tables.column("state")[at[0]] != REJECTED:
         return ""
+    if words := machine.refusals.get(job):
+        return f"was refused: {words}"
     request, count, code = (int(tables.column(name)[at[0]]) for name in ("request", "count", "reason"))
     return shortage(machine, machine.requests[request], count, REASONS[code]).text
 

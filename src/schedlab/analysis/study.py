@@ -24,7 +24,7 @@ IDENTITY = ("run", "group", "policy", "repetition", "seed")
 PARAMETER = "parameters."  # begins the name of a column of what the study varies
 _TIMED = "performance."  # begins the name of one that differs from one execution of a run to the next
 _SETTINGS = ("tau", "trim")  # how the summary was made, not what it found
-_COUNTED = ("states.", "reasons.")  # a summary leaves out those that are 0
+_COUNTED = ("states.", "reasons.", "requeues.")  # a summary leaves out those that are 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,10 @@ def study_table(rows: Iterable[StudyRun]) -> pl.DataFrame:
     for name in parameters:
         values = [run.parameters.get(name) for run in runs]
         identity[PARAMETER + name] = pl.Series(PARAMETER + name, _column(values))
-    found = [dict(_numbers(run.summary)) for run in runs]
-    metrics = dict.fromkeys(key for numbers in found for key in numbers)
+    found = [dict(numbers(run.summary)) for run in runs]
+    metrics = dict.fromkeys(key for own in found for key in own)
     columns = [
-        pl.Series(key, [numbers.get(key, 0.0 if key.startswith(_COUNTED) else None) for numbers in found], pl.Float64)
+        pl.Series(key, [own.get(key, 0.0 if key.startswith(_COUNTED) else None) for own in found], pl.Float64)
         for key in metrics
     ]
     return pl.DataFrame([*identity.values(), *columns])
@@ -118,24 +118,25 @@ def pooled_distribution(
 
 
 def _merged(values: pl.Series, level: float) -> tuple[Any, ...]:
-    numbers = values.drop_nulls().to_numpy()
-    n = len(numbers)
+    known_ones = values.drop_nulls().to_numpy()
+    n = len(known_ones)
     if not n:
         return 0, *[None] * 6
-    interval = student_interval(numbers, level)
+    interval = student_interval(known_ones, level)
     limits = (interval.low, interval.high) if interval else (None, None)
-    deviation = float(numbers.std(ddof=1)) if n > 1 else None
-    extremes = float(numbers.min()), float(numbers.max())
-    return n, float(numbers.mean()), *limits, deviation, *extremes
+    deviation = float(known_ones.std(ddof=1)) if n > 1 else None
+    extremes = float(known_ones.min()), float(known_ones.max())
+    return n, float(known_ones.mean()), *limits, deviation, *extremes
 
 
-def _numbers(summary: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, float | None]]:
+def numbers(summary: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, float | None]]:
+    """Every number of a summary under its name: `wait.mean` …"""
     for key, value in summary.items():
         name = f"{prefix}{key}"
         if name in _SETTINGS or isinstance(value, bool):
             continue
         if isinstance(value, Mapping):
-            yield from _numbers(value, f"{name}.")
+            yield from numbers(value, f"{name}.")
         elif value is None or isinstance(value, int | float):
             yield name, value
 

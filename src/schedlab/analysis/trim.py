@@ -1,4 +1,4 @@
-"""Which jobs count: without warm-up and cool-down, when the machine is not busy, or those of one phase only."""
+"""Which jobs count: without warm-up and cool-down, when the machine is not busy; those of one phase; some of them."""
 
 from __future__ import annotations
 
@@ -99,4 +99,34 @@ class InPhase:
         return np.asarray((submit >= self.begin) & (submit < self.end))
 
 
-Selection: TypeAlias = Trim | InPhase
+@dataclass(frozen=True, slots=True, eq=False)
+class Among:
+    """Of the jobs that would count, those at these places of the workload."""
+
+    jobs: NDArray[np.int64]
+    counted: Selection | None = None
+
+    def __str__(self) -> str:
+        return f"all but {len(self.jobs):,} jobs"
+
+    @property
+    def title(self) -> str:
+        """Which jobs count, for the title of a table."""
+        return f"{len(self.jobs):,} jobs" + (f", {self.counted.title}" if self.counted else "")
+
+    @property
+    def cool_down(self) -> float:
+        return 0.0
+
+    def of(self, run: Run) -> Among:
+        return Among(self.jobs, self.counted.of(run) if self.counted else None)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"jobs": len(self.jobs), **(self.counted.to_dict() if self.counted else {})}
+
+    def keeps(self, tables: Tables) -> NDArray[np.bool_]:
+        among = np.isin(tables.column("sequence"), self.jobs)
+        return among & self.counted.keeps(tables) if self.counted else among
+
+
+Selection: TypeAlias = Trim | InPhase | Among

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from schedlab.analysis.change import Change
 from schedlab.analysis.compare import Better, Unit, metric_called
+from schedlab.analysis.metrics import about_jobs
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,16 +29,19 @@ def verdict(row: Mapping[str, Any], *, jobs: str = "") -> str:
     group, baseline = row["group"], row["baseline"]
     if row["difference"] is None:
         return f"nothing is known about {what} under {group} or {baseline}"
-    change = Change.of(row, metric_unit(row["metric"]))
+    change, over = Change.of(row, metric_unit(row["metric"])), _over(row)
+    if not comparable(row) and about_jobs(row["metric"]):
+        means = f"{change.shown()}, {over}" if change.shown() else over
+        return f"{what} under {group} and under {baseline} cannot be compared ({means})"
     if row["n"] < 2 or row["n_baseline"] < 2:
-        return f"{_single(row)}, {group} {change.claim(what)}{_told(change.shown(claimed=True))}"
+        return f"{_single(row)}, {group} {change.claim(what)}{_told(change.shown(claimed=True), over)}"
     if change.nothing:
-        return f"{group} does not change {what} ({_repetitions(row)})"
+        return f"{group} does not change {what} ({', '.join(filter(None, (over, _repetitions(row))))})"
     if change.hardly:
-        return f"{group} hardly changes {what}{_told(change.shown(), _interval(row, change), _repetitions(row))}"
+        return f"{group} hardly changes {what}{_told(change.shown(), _interval(row, change), over, _repetitions(row))}"
     if change.constant:
-        return f"in each of {_repetitions(row)}, {group} {change.claim(what)}{_told(change.shown(claimed=True))}"
-    facts = (_interval(row, change), _repetitions(row))
+        return f"in each of {_repetitions(row)}, {group} {change.claim(what)}{_told(change.shown(claimed=True), over)}"
+    facts = (_interval(row, change), over, _repetitions(row))
     if change.excluded:
         return f"{group} {change.claim(what)}{_told(change.shown(claimed=True), *facts)}"
     return f"no difference in {what} can be told between {group} and {baseline}{_told(change.shown(), *facts)}"
@@ -46,12 +50,26 @@ def verdict(row: Mapping[str, Any], *, jobs: str = "") -> str:
 def judgement(row: Mapping[str, Any]) -> Literal["better", "worse", ""]:
     """Whether the group is surely better than the baseline, or worse; neither where the verdict claims nothing."""
     better = metric_better(row["metric"])
-    if better is None or row["difference"] is None or min(row["n"], row["n_baseline"]) < 2:
+    if better is None or row["difference"] is None or min(row["n"], row["n_baseline"]) < 2 or not comparable(row):
         return ""
     change = Change.of(row, metric_unit(row["metric"]))
     if change.hardly or change.constant or not change.excluded:
         return ""
     return "better" if change.up == (better == "higher") else "worse"
+
+
+def comparable(row: Mapping[str, Any]) -> bool:
+    """Whether both sides are measured on the same jobs: all of them, or those that both ran."""
+    return bool(row.get("same_jobs", True) or (row["common"] is not None and about_jobs(row["metric"])))
+
+
+def _over(row: Mapping[str, Any]) -> str:
+    """Which jobs it is about, where not all of them ran on both sides."""
+    if row.get("same_jobs", True):
+        return ""
+    if not comparable(row):
+        return "not the same jobs ran" if not about_jobs(row["metric"]) else "the means are over different jobs"
+    return f"over the {row['common']:,} jobs that both ran"
 
 
 def metric_name(key: str) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from schedlab.cli.options import Json
+
+if TYPE_CHECKING:
+    from schedlab.engine.check import Offence
 
 SHOWN = 10
 
@@ -23,9 +26,8 @@ def check(
     [b]schedlab check results/easy[/b]
     """
     from schedlab.cli.output import print_json, say
-    from schedlab.engine.check import check as judge
 
-    verdicts = {run: judge(run) for run in runs}
+    verdicts = _judged(runs)
     if as_json:
         print_json({run: [asdict(offence) for offence in offences] for run, offences in verdicts.items()})
     else:
@@ -38,6 +40,23 @@ def check(
                 say(f"  … and {len(offences) - SHOWN:,} more")
     if any(verdicts.values()):
         raise typer.Exit(1)
+
+
+def _judged(runs: list[str]) -> dict[str, list[Offence]]:
+    """The offences of each run; what is no run is told of all of them at once."""
+    from schedlab.engine.check import check as judge
+    from schedlab.model.errors import InputError, InputErrors
+
+    verdicts: dict[str, list[Offence]] = {}
+    mistakes: list[InputError] = []
+    for run in runs:
+        try:
+            verdicts[run] = judge(run)
+        except InputError as error:
+            mistakes.append(error)
+    if mistakes:
+        raise mistakes[0] if len(mistakes) == 1 else InputErrors(mistakes)
+    return verdicts
 
 
 def _names(run: str) -> dict[int, str]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from schedlab.model.run import Run
 
 MOST_CLASSES = 15  # of users and queues there can be thousands
+MOST_SAID = 12  # sentences about jobs that did not run
 
 
 class By(StrEnum):
@@ -99,12 +100,15 @@ def compare(
 ) -> None:
     """Compare finished runs: waits, slowdowns (plain and bounded), utilisation, makespan; the best of each is marked.
 
+    Where jobs were refused, killed or never started in some runs only, that is said first, with the reasons; waits and
+    slowdowns are over the jobs that all runs started then.
+
     [b]schedlab compare results/*[/b]
 
     [b]schedlab compare results --by size --trim 10%[/b]
     """
     from schedlab.analysis.compare import compare as compare_runs
-    from schedlab.analysis.trim import InPhase, Trim
+    from schedlab.analysis.trim import Among, InPhase, Trim
     from schedlab.cli.output import console, print_json, say
     from schedlab.cli.table import comparison_table, footnote, resources_table
     from schedlab.model.errors import InputError
@@ -118,7 +122,8 @@ def compare(
     metrics = [load("metric", text) for text in metric]
     found = _baseline_first(open_runs(runs)) if paired else open_runs(runs)
     comparison = compare_runs(found, tau=tau, trim=chosen, metrics=metrics)
-    classes = None if by is None else _classes(found, by, tau, chosen)
+    same = chosen if comparison.common is None else Among(comparison.common, chosen)
+    classes = None if by is None else _classes(found, by, tau, same)
     pairs = _pairs(found, chosen) if paired else None
     parts = None if resources is None else _resources(found, resources.value, chosen)
     if as_json:
@@ -126,6 +131,7 @@ def compare(
         return
     if heading := _heading(found, comparison, chosen):
         say(f"{heading}\n")
+    say_first(comparison)
     console().print(comparison_table(comparison))
     if note := footnote(comparison):
         say(note, "dim")
@@ -138,6 +144,19 @@ def compare(
         console().print(resources_table(comparison, parts, parts=resources != Parts.machine))
     if pairs is not None:
         _print_pairs(comparison, pairs)
+
+
+def say_first(comparison: Comparison) -> None:
+    """Who did not run, before anybody looks at a mean."""
+    from schedlab.cli.output import say
+
+    told = comparison.said_first()
+    for sentence in told[:MOST_SAID]:
+        say(f"- {sentence}")
+    if len(told) > MOST_SAID:
+        say(f"  and {len(told) - MOST_SAID:,} more: --json lists them all", "dim")
+    if told:
+        say("")
 
 
 def _heading(runs: Sequence[Run], comparison: Comparison, chosen: Selection | None) -> str:
@@ -263,6 +282,8 @@ def _document(
 
     of_resources = resource_metrics([row.summary for row in comparison.rows])
     return {
+        "differences": comparison.said_first(),
+        "common_jobs": None if comparison.common is None else len(comparison.common),
         "runs": [
             {
                 "label": row.label,

@@ -93,6 +93,7 @@ def print_summary(results: Results, seconds: float) -> None:
     say(f"  {format_duration(round(seconds))} this time", "dim")
     if not results.results:
         return
+    _print_first(results)
     _print_groups(results)
     found = results.verdicts(results.metrics[:2])
     for sentence in found[:MOST_VERDICTS]:
@@ -103,6 +104,15 @@ def print_summary(results: Results, seconds: float) -> None:
     more = [f"and {len(notes) - MOST_NOTES:,} more notes in the report"] if len(notes) > MOST_NOTES else []
     for sentence in (*results.coverage(), *notes[:MOST_NOTES], *more):
         say(sentence, "dim")
+
+
+def _print_first(results: Results) -> None:
+    """Who did not run, before any mean."""
+    told = results.said_first()
+    for sentence in told[:MOST_VERDICTS]:
+        say(f"- {sentence}", "bold")
+    if len(told) > MOST_VERDICTS:
+        say(f"and {len(told) - MOST_VERDICTS:,} more differences in what became of jobs: in the report", "dim")
 
 
 def _print_groups(results: Results) -> None:

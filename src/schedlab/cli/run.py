@@ -223,7 +223,7 @@ def run(
     if as_json:
         print_json(_document(results))
     elif not quiet:
-        _print(read, cluster is None, results)
+        _print(read, cluster is None, results, tau)
 
 
 def _check_performance(out: Path | None, checkpoint_every: str | None) -> None:
@@ -282,10 +282,11 @@ def _document(results: Sequence[Result]) -> dict[str, Any]:
     }
 
 
-def _print(read: Scenario, of_header: bool, results: Sequence[Result]) -> None:
-    from schedlab.analysis.compare import Comparison, Row, observed
+def _print(read: Scenario, of_header: bool, results: Sequence[Result], tau: float | None) -> None:
+    from schedlab.cli.compare import say_first
     from schedlab.cli.output import console, say
     from schedlab.cli.table import comparison_table, footnote
+    from schedlab.experiment.session import compared
     from schedlab.workload.notes import run_notes
     from schedlab.workload.swf.header import machine_size
 
@@ -301,9 +302,9 @@ def _print(read: Scenario, of_header: bool, results: Sequence[Result]) -> None:
     for result in results:
         if (own := result.config["cluster"]["name"]) != cluster.name:
             say(f"  {result.policy} ran on {own}", "dim")
-    rows = tuple(Row(result.policy, result.summary) for result in results)
-    comparison = Comparison(rows, metrics=observed(rows))
+    comparison = compared(results, tau)
     say("")
+    say_first(comparison)
     console().print(comparison_table(comparison, most=7))
     seconds = f"simulated in {sum(result.seconds for result in results):.2f} s"
     say("; ".join(filter(None, [footnote(comparison), seconds])), "dim")

@@ -265,7 +265,7 @@ def _print(run: Run, decider: RealSlurm, out: Path | None) -> None:
         say(f"  noted of the accounts: {remark}", "dim")
     if left_out := decider.left_out():
         say(f"  noted of the jobs: options that are not passed on: {', '.join(sorted(left_out))}", "dim")
-    for words, ids in decider.refusals().items():
+    for words, ids in decider.refused().items():
         some = ", ".join(ids[:5]) + (", …" if len(ids) > 5 else "")
         warn(f"Slurm refused {len(ids):,} {'job' if len(ids) == 1 else 'jobs'} ({some}): {words}")
     say(f"results in {out}" if out else "not kept: --out DIR writes the run to a folder", "" if out else "dim")

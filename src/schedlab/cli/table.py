@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
@@ -11,10 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from schedlab.analysis.compare import METRICS, Comparison, Metric, best, resource_metrics
+from schedlab.analysis.job_ends import columns_of_ends, job_ends
 from schedlab.cli.output import UNLIMITED, console
 from schedlab.cli.units import column, scale
 from schedlab.model.resources import amount
-from schedlab.model.states import SLOWED
+from schedlab.model.states import KILLED_BECAUSE, SLOWED
 
 if TYPE_CHECKING:
     import polars as pl
@@ -48,7 +49,7 @@ def comparison_table(comparison: Comparison, most: int = len(IMPORTANT)) -> Tabl
 
 
 def _with_columns(comparison: Comparison, keys: Sequence[str]) -> Table:
-    """A state of jobs (killed, rejected …) has a column where the runs differ in it."""
+    """What became of jobs (refused, killed for some reason …) has a column where the runs differ in it."""
     table = _table("policy")
     cells = [[Text(row.label) for row in comparison.rows]]
     for name in comparison.differences:
@@ -57,30 +58,34 @@ def _with_columns(comparison: Comparison, keys: Sequence[str]) -> Table:
     of_resources = resource_metrics([row.summary for row in comparison.rows])
     for metric in (*METRICS.values(), *of_resources, *comparison.metrics):
         values = comparison.values(metric)
-        if len(set(values)) < 2 if _is_state(metric) else metric.key in METRICS and metric.key not in keys:
+        if _is_state(metric) or (metric.key in METRICS and metric.key not in keys):
             continue
         unit, texts = column(values, metric.unit)
         table.add_column(_heading(metric.label, unit), justify="right", no_wrap=True)
         cells.append(marked(texts, comparison.best(metric)))
+    for name, numbers in columns_of_ends([job_ends(row.summary) for row in comparison.rows]).items():
+        table.add_column(_heading(name, ""), justify="right", no_wrap=True)
+        cells.append(marked([f"{number:,.0f}" for number in numbers], frozenset()))
     for row in zip(*cells, strict=True):
         table.add_row(*row)
     return table
 
 
 def footnote(comparison: Comparison) -> str:
-    """What the star means (or why there is none), and the states that have no column because all runs agree."""
-    notes = ["* best" if comparison.same_jobs else "not the same jobs, so no run is marked as best"]
-    if len(comparison.rows) < 2:
-        notes = []
+    """What the star means (or why there is none), and the ends of jobs in which all runs agree, with their reasons."""
+    notes = [_star(comparison)] if len(comparison.rows) > 1 else []
     for metric in METRICS.values():
         counts = comparison.values(metric)
         if not _is_state(metric) or not any(counts):
             continue
-        why = _why_rejected(comparison) if metric.key == "states.rejected" else ""
+        why = _why(comparison, metric)
         if len(set(counts)) == 1:
             notes.append(f"{metric.label}: {counts[0]:,.0f} jobs{f' ({why})' if why else ''}")
-        elif why:
+        elif why and metric.key == "states.rejected":
             notes.append(f"{metric.label}: {why}")
+    requeues = [row.summary.get("requeues", {}) for row in comparison.rows]
+    if requeues[0] and all(each == requeues[0] for each in requeues):
+        notes.append(f"requeued: {sum(requeues[0].values()):,} times ({_counted(requeues[0])})")
     slowed = [row.summary.get("reasons", {}).get(SLOWED, 0) for row in comparison.rows]
     if any(slowed):
         how_many = " / ".join(f"{count:,}" for count in slowed)
@@ -91,14 +96,41 @@ def footnote(comparison: Comparison) -> str:
     return "; ".join(notes)
 
 
+def _star(comparison: Comparison) -> str:
+    if not comparison.same_jobs:
+        return "not the same jobs, so no run is marked as best"
+    if comparison.same_started:
+        left = " (never a run that broke off)" if any(row.incomplete for row in comparison.rows) else ""
+        return f"* best{left}"
+    if comparison.common is not None:
+        return f"* best, over the {len(comparison.common):,} jobs that all runs started"
+    return "not the same jobs were started, so no run is marked as best"
+
+
+def _why(comparison: Comparison, metric: Metric) -> str:
+    if metric.key == "states.rejected":
+        return _why_rejected(comparison)
+    if metric.key != "states.killed":
+        return ""
+    reasons = [{word: row.summary["reasons"].get(word, 0) for word in KILLED_BECAUSE} for row in comparison.rows]
+    return _counted(reasons[0]) if all(each == reasons[0] for each in reasons) else ""
+
+
+def _counted(reasons: Mapping[str, int]) -> str:
+    """`preempted 62, time limit 9`."""
+    return ", ".join(f"{word} {number:,}" for word, number in reasons.items() if number)
+
+
 def _why_rejected(comparison: Comparison) -> str:
     """The reasons of the first run that has some, each with its resource and its first job."""
     summary = next((row.summary for row in comparison.rows if "rejections" in row.summary), None)
     if summary is None:  # made by an older version
-        reasons = [reason for row in comparison.rows for reason in row.summary["reasons"] if reason != SLOWED]
-        return ", ".join(dict.fromkeys(reasons))
+        words = (reason for row in comparison.rows for reason in row.summary["reasons"])
+        return ", ".join(dict.fromkeys(word for word in words if word not in KILLED_BECAUSE))
     told = [
-        f"{', '.join(filter(None, (each['reason'], each['resource'])))}: {each['first']}"
+        f"{each['jobs']:,} {each['words']}"
+        if "words" in each
+        else f"{', '.join(filter(None, (each['reason'], each['resource'])))}: {each['first']}"
         for each in summary["rejections"]
     ]
     more = [f"and {len(told) - MOST_REASONS} more reasons in run.json"] if len(told) > MOST_REASONS else []

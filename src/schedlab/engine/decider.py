@@ -60,6 +60,10 @@ class Policy(ABC):
         """At the end, or where it failed: files to be kept with the run, by name."""
         return {}
 
+    def refusals(self) -> dict[str, list[int]]:
+        """At the end: why it rejected jobs, in words that users see -> the ids of those jobs."""
+        return {}
+
     def facts(self) -> dict[str, Any]:
         """What of it determines the run and is not in its text, or not there in full: `decider` in run.json."""
         return {}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from schedlab.engine.folder import OutputFolder, explained
 from schedlab.engine.tables import NODES_SCHEMA, PERFORMANCE_SCHEMA, PIECES_SCHEMA
-from schedlab.model.states import REASONS, STATES, UNSAID
+from schedlab.model.states import PIECE_ENDS, REASONS, STATES, UNSAID
 
 if TYPE_CHECKING:
     import polars as pl
@@ -94,9 +94,17 @@ class FolderTables:
     def column(self, name: str) -> NDArray[Any]:
         return _column(self.folder / "jobs.parquet", name)
 
+    def pieces_column(self, name: str) -> NDArray[Any]:
+        return self._rare_column("pieces.parquet", name)
+
     def performance_column(self, name: str) -> NDArray[Any]:
-        path = self.folder / "performance.parquet"
-        return _column(path, name) if path.is_file() else np.empty(0)
+        return self._rare_column("performance.parquet", name)
+
+    def _rare_column(self, file: str, name: str) -> NDArray[Any]:
+        path = self.folder / file
+        if not path.is_file() or name not in pq.read_schema(path).names:  # older runs have fewer columns
+            return np.empty(0)
+        return _column(path, name)
 
     def timeline_batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         with _open(self.folder / "timeline.parquet") as file:
@@ -184,7 +192,7 @@ def _column(path: Path, name: str) -> NDArray[Any]:
 def _numbers(name: str, values: pa.Array) -> NDArray[Any]:
     """Without pyarrow.compute, which takes longer to load than most runs take to read."""
     if pa.types.is_dictionary(values.type):
-        words = STATES if name == "state" else REASONS
+        words = {"state": STATES, "how": PIECE_ENDS}.get(name, REASONS)
         codes = np.array([words.index(word) for word in values.dictionary.to_pylist()], np.int8)
         numbers = np.zeros(len(values), np.int8)
         known = _known(values.indices)

@@ -103,8 +103,8 @@ class Simulation:
         )
         self._watch, self._progress = watch, progress
         self._over = False  # of one that is made step by step: whether nothing will happen any more
-        self._open, self._evidence, self._close = (
-            getattr(choice.decider, hook, None) for hook in ("open", "evidence", "close")
+        self._open, self._evidence, self._refusals, self._close = (
+            getattr(choice.decider, hook, None) for hook in ("open", "evidence", "refusals", "close")
         )
         observed = self._observers.watching
         self.core.prepare(
@@ -254,6 +254,7 @@ class Simulation:
             self._writer.write_observed(table)
         for name, content in (self._evidence() if self._evidence is not None else {}).items():
             self._writer.write_evidence(name, content)
+        refusals = self._refusals() if self._refusals is not None else {}
         return self._writer.finish(
             {
                 "policy": self._choice.name,
@@ -265,6 +266,7 @@ class Simulation:
                 **recorded(self._calendar, self._cluster),
                 "timing": {"engine": seconds},
                 "observed": observed,
+                **({"refusals": refusals} if refusals else {}),
                 **({} if self._budget is None else {"budget": self._budget.to_dict()}),
                 **more,
             }

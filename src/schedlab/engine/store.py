@@ -185,6 +185,9 @@ class MemoryTables:
         key = "id" if name == "job" else name
         return np.concatenate([batch[key] for batch in self.job_batches]) if self.job_batches else np.empty(0)
 
+    def pieces_column(self, name: str) -> NDArray[Any]:
+        return np.concatenate([batch[name] for batch in self.piece_batches]) if self.piece_batches else np.empty(0)
+
     def performance_column(self, name: str) -> NDArray[Any]:
         return np.concatenate([batch[name] for batch in self.pass_batches]) if self.pass_batches else np.empty(0)
 

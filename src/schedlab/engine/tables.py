@@ -77,7 +77,8 @@ PIECES_SCHEMA = pa.schema(
         pa.field("sequence", pa.int64(), nullable=False),
         pa.field("begin", pa.float64(), nullable=False),
         pa.field("end", pa.float64(), nullable=False),
-        pa.field("how", STATE, nullable=False),  # it ended
+        pa.field("how", STATE, nullable=False),  # it ended,
+        pa.field("reason", STATE),  # and why a decision ended it
         pa.field("cores", pa.int64(), nullable=False),
         pa.field("count", pa.int64(), nullable=False),
         pa.field("request", pa.int32(), nullable=False),

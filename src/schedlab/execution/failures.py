@@ -180,13 +180,14 @@ class Failures(Observer):
         done = job.done  # in all attempts, at whatever rates: the engine knows
         if self._victims == "kill":
             self._lost += done * job.cores
-            view.kill(job)
+            view.kill(job, reason="node failure")
             return
         saved = 0.0
         if self._checkpoint is not None:  # after every so many seconds of work, whoever requeued it in between
             saved = min(floor(done / self._checkpoint + 1e-9) * self._checkpoint, done)
         self._lost += (done - saved) * job.cores
-        view.requeue(job, saved=saved, cost=self._restart if saved > 0 else 0.0)
+        cost = self._restart if saved > 0 else 0.0
+        view.requeue(job, saved=saved, cost=cost, reason="node failure")
 
 
 def read_outages(path: str | Path, nodes: Mapping[str, int]) -> Iterator[tuple[int, float, float]]:

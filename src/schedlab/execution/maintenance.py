@@ -84,9 +84,9 @@ class Maintenance(Reservation):
             for job in view.jobs_on(node) if self._victims != "drain" else ():
                 view.data[VICTIMS] = view.data.get(VICTIMS, 0) + 1
                 if self._victims == "kill":
-                    view.kill(job)
+                    view.kill(job, reason="maintenance")
                 else:
-                    view.requeue(job)
+                    view.requeue(job, reason="maintenance")
             if view.cluster.state(node) == "up":
                 view.close(node, "maintenance")
                 self._closed.append(node)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from schedlab.analysis.common_jobs import missing_jobs
 from schedlab.analysis.compare import metric_called, summary_of
 from schedlab.analysis.trim import InPhase, Selection, Trim
 from schedlab.engine.scenario import Scenario
@@ -52,6 +53,7 @@ def execute(run: PlannedRun, asked: dict[str, Any], folder: Path, inputs: Inputs
         "report": {name: simulated.workload["report"][name] for name in REPORTED},
         "decider": simulated.config.get("decider", {}),
         "summary": _plain(summary_of(simulated, trim=selection(asked))),
+        "missing": missing_jobs(simulated, selection(asked)),
         "metrics": _measured(simulated, asked["metrics"]),
         "files": {} if place is None else file_hashes(place),
         "seconds": {

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from schedlab.analysis.compare import metric_called, resource_metrics
 from schedlab.analysis.compare_groups import compare_groups
+from schedlab.analysis.job_ends import Ends, ends_told
 from schedlab.analysis.study import PARAMETER, StudyRun, is_timed, merge_repetitions, study_table
 from schedlab.analysis.verdict import verdict
 from schedlab.engine.store import read_run
 from schedlab.experiment.coverage import coverage
+from schedlab.experiment.execute import selection
 from schedlab.experiment.folder import result_file, run_folder
 from schedlab.experiment.ledger import Ledger, Status
 from schedlab.experiment.plan import Part
+from schedlab.experiment.started import StartedJobs
 from schedlab.experiment.study import Point
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
@@ -37,6 +40,7 @@ class Context:
     table: pl.DataFrame
     baseline: str | None
     labels: dict[str, str]  # group -> what tells it from the others here: "easy" of "pressure 0.8, easy"
+    started: StartedJobs
 
     @property
     def compared(self) -> int:
@@ -49,7 +53,23 @@ class Context:
 
         if self.baseline is None or not self.compared:
             return pl.DataFrame()
-        return compare_groups(self.table, self.baseline, metrics, comparisons=of_study)
+        return compare_groups(self.table, self.baseline, metrics, comparisons=of_study, shared=self.started.shared)
+
+    @property
+    def same_started(self) -> bool:
+        """Whether all groups started the same jobs, repetition by repetition."""
+        return self.started.alike(self.table)
+
+    def said_first(self) -> list[str]:
+        """Who did not run under one group and did under the baseline (without one, the first group)."""
+        first = self.baseline or next(iter(self.labels))
+        ends, jobs = self.started.ends(self.table, first)
+        return [
+            sentence
+            for group, label in self.labels.items()
+            if group != first
+            for sentence in ends_told(label, self.started.ends(self.table, group)[0], self.labels[first], ends, jobs)
+        ]
 
     def verdict(self, row: Mapping[str, Any]) -> str:
         """A comparison in words, without repeating what all groups agree in."""
@@ -122,6 +142,14 @@ class Results:
         found = [table for _, table in self.compared(metrics)]
         return pl.concat([one for one in found if len(one)] or [pl.DataFrame()])
 
+    def said_first(self) -> list[str]:
+        """Jobs that were refused, killed, requeued … by reason, where groups differ: before any mean is compared."""
+        return [
+            f"{context.name}: {sentence}" if context.name else sentence
+            for context in self.contexts()
+            for sentence in context.said_first()
+        ]
+
     def compared(self, metrics: Sequence[str] | None = None) -> list[tuple[Context, pl.DataFrame]]:
         """The comparisons of each context, corrected for those of all metrics of the study, whichever are shown."""
         contexts, asked = self.contexts(), self.metrics
@@ -136,6 +164,12 @@ class Results:
             for context, table in self.compared(metrics)
             for row in table.iter_rows(named=True)
         ]
+
+    @cached_property
+    def ends(self) -> dict[str, Ends]:
+        """What became of the jobs of each group that did not simply run to the end: means over its runs."""
+        groups = self.table["group"].unique(maintain_order=True)
+        return {group: self._started.ends(self.table, group)[0] for group in groups}
 
     def coverage(self) -> list[str]:
         """What the intervals cover and what they do not, where jobs come from models; nothing for logs."""
@@ -181,6 +215,10 @@ class Results:
         text = str(self.called(name, value))
         return Path(text).name if name in ("log", "model", "cluster") else text
 
+    @cached_property
+    def _started(self) -> StartedJobs:
+        return StartedJobs(self.results, self.run, selection(self.study))
+
     def _rows(self) -> Iterator[StudyRun]:
         for result in self.results:
             point = result["point"]
@@ -212,6 +250,7 @@ class Results:
             name=self._called(shared, next(iter(of_group.values()))),
             table=table,
             baseline=matches[0] if named and matches else None,
+            started=self._started,
             labels={g: self._called([n for n in self.varied if n not in shared], p) or g for g, p in of_group.items()},
         )
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from schedlab.analysis.compare import summary_of
+from schedlab.analysis.common_jobs import missing_jobs
+from schedlab.analysis.compare import Comparison, Row, compare, observed, summary_of
 from schedlab.engine.checkpoint import Checkpoint, checkpoint_beside
 from schedlab.engine.folder import check_target, holds_run
 from schedlab.engine.scenario import Scenario
@@ -27,6 +28,7 @@ class Result:
     summary: dict[str, Any]
     config: dict[str, Any]  # run.json
     seconds: float
+    missing: str = ""  # which jobs did not start, see `missing_jobs`
 
 
 def parse_policies(texts: Sequence[str]) -> list[PolicySpec]:
@@ -121,7 +123,18 @@ def run_all(
 def _result(scenario: Scenario, run: Run, tau: float | None, *, again: bool = False) -> Result:
     seconds = 0.0 if again else float(run.config.get("timing", {}).get("engine", 0.0))
     folder = None if scenario.out is None else Path(scenario.out)
-    return Result(run.config["policy"], folder, summary_of(run, tau=tau), run.config, seconds)
+    return Result(run.config["policy"], folder, summary_of(run, tau=tau), run.config, seconds, missing_jobs(run))
+
+
+def compared(results: Sequence[Result], tau: float | None = None) -> Comparison:
+    """Side by side; where they did not start the same jobs and are kept, over the jobs that all of them started."""
+    same = len({result.missing for result in results if result.summary["started"]}) < 2
+    folders = [result.folder for result in results if result.folder is not None]
+    together = compare([read_run(folder) for folder in folders], tau=tau) if not same and folders else None
+    summaries = [row.summary for row in together.rows] if together else [result.summary for result in results]
+    rows = tuple(Row(result.policy, summary) for result, summary in zip(results, summaries, strict=True))
+    common = together.common if together else None
+    return Comparison(rows, metrics=observed(rows), same_started=same, common=common)
 
 
 def _holds_runs(folder: Path) -> bool:

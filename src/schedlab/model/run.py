@@ -32,6 +32,10 @@ class Tables(Protocol):
         """Columns of the timeline, piece by piece in order of time."""
         ...
 
+    def pieces_column(self, name: str) -> NDArray[Any]:
+        """One column of the pieces, in their order; empty if there are none. `how` is a position in PIECE_ENDS."""
+        ...
+
     def performance_column(self, name: str) -> NDArray[Any]:
         """One column of the performance, in order of time; empty if it was not recorded."""
         ...

@@ -1,4 +1,4 @@
-"""How a job can leave the system, and why one was refused, or killed although its run time fits its limit.
+"""How a job can leave the system, and why one was refused, killed or put back into the queue.
 
 The engine's codes are positions in these tuples.
 """
@@ -13,6 +13,11 @@ SLOWED = "slowed down until its limit"
 BY_POLICY = "rejected by the policy"  # while it waited; all others are known when it is submitted
 OVER_BUDGET = "over the machine's budget all alone"
 
+# Why a decision killed it, or put it back into the queue. One that the engine kills at its limit has no reason.
+BY_DECISION, PREEMPTED, NODE_FAILURE, MAINTENANCE = "by a decision", "preempted", "node failure", "maintenance"
+TIME_LIMIT = "time limit"
+KILLED_BECAUSE = (SLOWED, BY_DECISION, PREEMPTED, NODE_FAILURE, MAINTENANCE, TIME_LIMIT)
+
 REASONS = (
     "",
     "larger than the cluster",
@@ -21,7 +26,7 @@ REASONS = (
     BY_POLICY,
     "no node has the features",
     OVER_BUDGET,
-    SLOWED,
+    *KILLED_BECAUSE,
 )
 
 # How a stretch of a job's life ended, and what a node can be.

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from schedlab.analysis.compare import best
+from schedlab.analysis.job_ends import columns_of_ends
 from schedlab.analysis.verdict import metric_better
 from schedlab.experiment.results import Context, Results
 from schedlab.experiment.study import Point
@@ -49,6 +50,15 @@ class Findings:
         return {(row["group"], row["metric"]): row for row in rows}
 
     @cached_property
+    def ends(self) -> dict[str, dict[str, float]]:
+        """What did not become of equally many jobs in all groups: `killed: time limit` -> group -> how many a run."""
+        groups = self.results.ends
+        return {
+            name: dict(zip(groups, numbers, strict=True))
+            for name, numbers in columns_of_ends(list(groups.values())).items()
+        }
+
+    @cached_property
     def scales(self) -> dict[str, Scale]:
         return {
             metric: Scale.of(metric, [row["mean"] for (_, name), row in self.merged.items() if name == metric])
@@ -60,7 +70,9 @@ class Findings:
         return mean
 
     def best(self, context: Context, metric: str) -> list[str]:
-        """The groups of a context with the best mean; none if there is nothing to choose between."""
+        """The groups of a context with the best mean; none if there is nothing to choose between, or jobs differ."""
+        if not context.same_started:
+            return []
         groups = list(context.labels)
         places = best([self.mean(group, metric) for group in groups], metric_better(metric))
         return [groups[place] for place in sorted(places)]

@@ -11,6 +11,8 @@ from schedlab.report.page import page, write_page
 from schedlab.report.study_figures import figures
 from schedlab.report.study_groups import groups_table
 
+MOST_SAID = 12  # differences in what became of jobs; the others are one click away
+
 
 def write_study_report(path: Path, results: Results) -> None:
     """Write the page. It loads nothing from elsewhere, and the same results give the same page."""
@@ -24,6 +26,8 @@ def study_page(results: Results) -> str:
         title=results.name,
         summary=study_words.summary(found),
         words=study_words.words(found),
+        most_said=MOST_SAID,
+        most_settings=study_words.MOST_SETTINGS,
         groups=groups_table(found),
         figures=figures(found),
         parameters=study_facts.parameters(found),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from schedlab.analysis.job_ends import shown
 from schedlab.analysis.verdict import metric_better, metric_name
 from schedlab.report.findings import Findings
 
@@ -25,6 +26,7 @@ class GroupsTable:
     about: str
     names: list[str]  # of the parameters that vary
     metrics: list[tuple[str, str]]  # with their units
+    ends: list[str]  # what became of jobs, where groups differ in it
     rows: list[list[Cell]]
 
     @property
@@ -40,6 +42,7 @@ def groups_table(found: Findings) -> GroupsTable | None:
         about=_about(found),
         names=list(found.results.varied) or ["study"],
         metrics=[(metric_name(metric), found.scales[metric].unit) for metric in found.metrics],
+        ends=list(found.ends),
         rows=[_row(found, group) for group in found.points],
     )
 
@@ -49,7 +52,8 @@ def _about(found: Findings) -> str:
     said = ["Means over the repetitions" if repeated else "One run of each group"]
     if any(row["low"] is not None for row in found.merged.values()):
         said.append("± half the width of the 95 % confidence interval")
-    if any(metric_better(metric) for metric in found.metrics) and len(found.points) > 1:
+    marked = any(context.same_started for context in found.contexts)
+    if marked and any(metric_better(metric) for metric in found.metrics) and len(found.points) > 1:
         of = " of each setting" if len(found.contexts) > 1 else ""
         said.append(f"★ the best{of}" + (", by chance maybe where intervals overlap" if repeated else ""))
     return f"{'; '.join(said)}. A click on a title sorts."
@@ -66,4 +70,5 @@ def _row(found: Findings, group: str) -> list[Cell]:
         row = found.merged[group, metric]
         mark = "best" if group in found.winners[metric] else ""
         cells.append(Cell("" if row["mean"] is None else row["mean"], found.scales[metric].text(row), mark))
+    cells += [Cell(numbers[group], shown(numbers[group])) for numbers in found.ends.values()]
     return cells

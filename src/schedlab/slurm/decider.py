@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 PATIENCE = 86_400.0  # seconds with an idle machine after which jobs that still wait are given up
 LONGEST_LOOP = 300.0  # seconds; of slurmctld's loops: another phase of them is another run
 LARGEST_ARGUMENT = 1e7
+# Slurm's words for jobs that it has ended; who is queued again was preempted, for of nodes that fail we tell it.
+_KILLED = {"TIMEOUT": "time limit", "DEADLINE": "time limit", "PREEMPTED": "preempted", "NODE_FAIL": "node failure"}
 GOLDEN = (5**0.5 - 1) / 2
 
 
@@ -68,6 +70,7 @@ class RealSlurm(Policy):
         self.name = described(**self._given)
         self.setup = Setup.read(conf, edits, accounts, qos)
         self._controller: Controller | None = None
+        self._refusals: dict[str, list[int]] = {}
 
     def repeat(self, number: int) -> None:
         """Every repetition has another phase of slurmctld's loops; the first one has the given one.
@@ -157,12 +160,13 @@ class RealSlurm(Policy):
         """Options of jobs that could not be passed on."""
         return self._speaker.left_out
 
-    def refusals(self) -> dict[str, list[str]]:
-        """The jobs that Slurm did not take, or never started, by what it says of them; as their log writes them."""
-        found: dict[str, list[str]] = {}
-        for row in self._evidence.refusals:
-            found.setdefault(row["reason"], []).append(self._speaker.written(row["job"]))
-        return found
+    def refusals(self) -> dict[str, list[int]]:
+        """The jobs that Slurm did not take, or never started, by what it says of them."""
+        return self._refusals
+
+    def refused(self) -> dict[str, list[str]]:
+        """The same jobs as their log writes them."""
+        return {words: [self._speaker.written(job) for job in jobs] for words, jobs in self._refusals.items()}
 
     def close(self) -> None:
         if self._controller is not None:
@@ -230,14 +234,16 @@ class RealSlurm(Policy):
         if known is None:
             return
         self._last_change = view.now
-        if self._controller.job(number).state == "PENDING":
-            view.requeue(known.job)
+        state = self._controller.job(number).state
+        if state == "PENDING":
+            view.requeue(known.job, reason="preempted")
         else:
             self._known.forget(known)
-            view.kill(known.job)
+            view.kill(known.job, reason=_KILLED.get(state, ""))
 
     def _refuse(self, view: View, known: Known, words: str) -> None:
         self._evidence.refused(known.job.id, view.now, words)
+        self._refusals.setdefault(words, []).append(known.job.id)
         self._known.forget(known)
         if known.job.state == "waiting":
             view.reject(known.job)

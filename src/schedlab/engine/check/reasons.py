@@ -1,4 +1,4 @@
-"""Why jobs were refused, or killed although their run times fit their limits: said where it has to be, nowhere else."""
+"""Why jobs were refused or killed: said where it has to be, nowhere else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from schedlab.engine.check.offences import Offences
 from schedlab.engine.check.pieces import attempts_of, rounding, spent_in_attempts
 from schedlab.engine.check.record import Record
-from schedlab.model.states import BY_POLICY, OVER_BUDGET, REASONS, SLOWED
+from schedlab.model.states import BY_DECISION, BY_POLICY, KILLED_BECAUSE, OVER_BUDGET, REASONS, SLOWED
 
 
 def check_reasons(record: Record, offences: Offences) -> None:
@@ -25,22 +25,27 @@ def check_reasons(record: Record, offences: Offences) -> None:
 
     report(reason < 0, lambda i: "its reason is not one that a job can have")
     report(rejected & none, lambda i: "it was rejected, and nothing says why")
-    report(rejected & slowed, lambda i: f"it was rejected, its reason is one for being killed: {SLOWED}")
-    other = ~rejected & ~none & ~slowed & (reason >= 0)
+    killed, for_kills = record.in_state("killed"), reason >= REASONS.index(KILLED_BECAUSE[0])
+    report(rejected & for_kills, lambda i: f"it was rejected, its reason is one for being killed: {REASONS[reason[i]]}")
+    other = ~rejected & ~none & ~for_kills & (reason >= 0)
     report(other, lambda i: f"it was not rejected, but has a reason for it: {REASONS[reason[i]]}")
+    alive = ~rejected & ~killed & for_kills & ~slowed
+    report(alive, lambda i: f"it was not killed, but has a reason for it: {REASONS[reason[i]]}")
     waited = ~np.isnan(record.eligible)
-    wrong = rejected & ~none & ~slowed & (reason >= 0) & (by_policy != waited)
+    wrong = rejected & ~none & ~for_kills & (reason >= 0) & (by_policy != waited)
     report(wrong, lambda i: f"it was rejected {_when(waited[i])}, its reason is: {REASONS[reason[i]]}")
     if record.budget is None or record.budget["limit"] is None:
         over = reason == REASONS.index(OVER_BUDGET)
         report(over, lambda i: "its reason is a budget, and the machine has none with a limit")
 
-    killed = record.in_state("killed")
     may = killed & (runtime <= limit) & record.kills
     report(slowed & ~rejected & ~may, lambda i: f"it is not a job that was killed though its run time fits: {SLOWED}")
     at_limit, early = _at_limits(record)
     report(slowed & may & early, lambda i: f"it was killed before its limit of {limit[i]} s, its reason is: {SLOWED}")
-    if SLOWED in record.known_reasons:  # older runs do not say it
+    if BY_DECISION in record.known_reasons:  # older runs do not say it
+        unsaid = none & killed & early
+        report(unsaid, lambda i: f"it was killed before its limit of {limit[i]} s, and nothing says why")
+    if SLOWED in record.known_reasons:
         missing = none & may & at_limit
         report(missing, lambda i: f"it was killed at its limit of {limit[i]} s, needs {runtime[i]} s: no reason")
 

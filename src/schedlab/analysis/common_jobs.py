@@ -1,0 +1,50 @@
+"""The jobs that several runs started: the only ones whose waits can be compared."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedlab.analysis.job_values import chosen_jobs
+from schedlab.analysis.metrics import job_metrics
+from schedlab.analysis.trim import Among, Selection
+from schedlab.model.run import Run
+
+Sequences = NDArray[np.int64]
+
+
+def missing_jobs(run: Run, trim: Selection | None = None) -> str:
+    """A hash of which of the jobs that count did not start; empty if all did. Equal for runs that started the same."""
+    if run.summary["started"] == run.summary["jobs"]:
+        return ""
+    counted = np.ones(len(run.tables.column("start")), bool) if trim is None else trim.of(run).keeps(run.tables)
+    missing = np.sort(run.tables.column("sequence")[counted & ~chosen_jobs(run, trim)])
+    return hashlib.sha256(missing.astype("<i8").tobytes()).hexdigest() if len(missing) else ""
+
+
+def common_jobs(runs: Sequence[Run], trim: Selection | None = None) -> Sequences | None:
+    """The jobs that all runs of a workload started, by their place in it; None if each run started the same ones."""
+    if len({missing_jobs(run, trim) for run in runs}) < 2:
+        return None
+    started = (run.tables.column("sequence")[chosen_jobs(run, trim)] for run in runs)
+    return reduce(np.intersect1d, started)
+
+
+def same_submissions(runs: Sequence[Run], jobs: Sequences) -> bool:
+    """Whether these jobs are the same ones in all runs, as far as can be seen: submitted at the same times."""
+    submits = []
+    for run in runs:
+        sequence = run.tables.column("sequence")
+        own = np.isin(sequence, jobs)
+        submits.append(run.tables.column("submit")[own][np.argsort(sequence[own])])
+    return all(np.array_equal(submits[0], other) for other in submits[1:])
+
+
+def metrics_of_jobs(run: Run, jobs: Sequences, tau: float, trim: Selection | None = None) -> dict[str, Any]:
+    """Waits, turnarounds and slowdowns over some of the jobs that count."""
+    return job_metrics(run.tables, chosen_jobs(run, Among(jobs, trim)), tau)
