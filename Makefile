@@ -1,8 +1,10 @@
-# Everything starts here: `make demo`, `make test`, `make bench`. Needs Python >= 3.11 with venv and headers, CMake >= 3.20, a C++20 compiler and the package index.
+# Everything starts here: `make demo`, `make test`, `make bench`. Needs Python >= 3.11 with venv and headers, a C++20 compiler and the package index.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 SOURCES := $(wildcard native/*.cpp native/*.hpp native/virtual_clock/*.c native/virtual_clock/*.h)
+STYLED := $(SOURCES) $(wildcard tests/native/*.cpp)
+unexport PYTHONDONTWRITEBYTECODE # compiling the package anew in every process would be half of what many tests take
 
 .PHONY: demo test check-style unit bench fuzz sanitize stubs format clean
 
@@ -26,17 +28,18 @@ test: $(VENV)/.built check-style unit
 check-style: $(VENV)/.built
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run --Werror $(SOURCES)
+	$(BIN)/clang-format --dry-run --Werror $(STYLED)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.built
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 bench: $(VENV)/.built
 	$(BIN)/python -m benchmarks
 
 fuzz: $(VENV)/.built
+	$(BIN)/python -m tests.fuzz_native --seconds 120
 	for reader in swf sacct slurm tables others; do $(BIN)/python -m tests.fuzz_$$reader --seconds 60 || exit 1; done
 
 # The core once more, with address and undefined-behaviour sanitizers, under the tests that exercise it.
@@ -50,7 +53,7 @@ stubs: $(VENV)/.built
 format: $(VENV)/.built
 	$(BIN)/ruff check --fix --quiet . || true
 	$(BIN)/ruff format --quiet .
-	$(BIN)/clang-format -i $(SOURCES)
+	$(BIN)/clang-format -i $(STYLED)
 
 clean:
 	rm -rf build $(VENV) .bench-venv demo-results

@@ -105,7 +105,7 @@ bool Parser::read_id(std::string_view text, Record &record) {
     reject(kJob, text, kIdExpected);
     return false;
   }
-  if (!named_ && !ids_.empty()) {
+  if (!named_ && records_ > 1) {  // those above were read by other rules
     needs_names_ = true;
     return false;
   }

@@ -1,7 +1,9 @@
 """What all tests share."""
 
 import functools
+import gc
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,10 @@ from schedlab.model.run import Run
 # The same random cases every time: a test that fails only sometimes helps nobody. The fuzzers look elsewhere each time.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
+
+# Where the suite runs in the background of a shell, Ctrl-C is ignored, by every program that a test starts too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 # Whatever a test simulates, the independent judge has to accept.
@@ -62,3 +68,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "traces" in getattr(item, "fixturenames", ()):
             item.add_marker("traces")
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: the garbage collector need not look at it again and again."""
+    gc.collect()
+    gc.freeze()

@@ -84,7 +84,7 @@ def valid_dump(chance: random.Random) -> bytes:
     lines = ["|".join(columns) + ends]
     way = chance.choice(["%s", "iso", "zone"])
     now = 1_700_000_000
-    for number in range(chance.randint(0, 30)):
+    for number in range(chance.randint(0, 15)):
         now += chance.choice([0, 1, 60, -30])
         start, length = now + chance.choice([0, 5, 500]), chance.choice([0, 1, 3600])
         times = {"submit": now, "eligible": now + 10, "start": start, "end": start + length}
@@ -165,7 +165,7 @@ def check_read(data: bytes, path: Path, chance: random.Random) -> bool:
     found, workload = [], None
     for settings in ({}, {"in_memory": False, "window": chance.choice([1, 5, 20])}):
         try:
-            with pieces_of(chance.choice([60, 300, 2000]) if settings else PIECE):
+            with pieces_of(chance.choice([150, 500, 2000]) if settings else PIECE):
                 workload = read_sacct(path, ReadOptions(**options, **settings))
                 found.append(sound(workload))
         except InputError as error:

@@ -10,12 +10,15 @@ from pathlib import Path
 
 from tests.fuzzing import check_workload, main, mutate
 
-from schedlab.cluster.slurm.read import read_slurm_conf
+from schedlab.cluster.slurm.entries import Settings
+from schedlab.cluster.slurm.read import cluster_of, read_settings, read_slurm_conf
 from schedlab.cluster.slurm.write import write_slurm_conf
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
+from schedlab.model.mistakes import Mistakes
 from schedlab.model.nodeset import expand
 from schedlab.model.workload import Workload
+from schedlab.slurm.settings import Emulation, emulated
 from schedlab.workload.options import ReadOptions
 from schedlab.workload.slurm.read import read_slurm_events
 from schedlab.workload.slurm.write import write_slurm_events
@@ -127,11 +130,47 @@ def fuzz_conf(chance: random.Random, folder: Path) -> bool:
         check_error(error, folder)
         return False
     check_cluster(cluster)
+    check_emulation(path)
     for kind in beside:
         (folder / f"fuzz-{kind}.conf").unlink(missing_ok=True)
     if not write_slurm_conf(path, cluster):
         assert read_slurm_conf(path) == cluster
     return True
+
+
+def check_emulation(path: Path) -> None:
+    """The files of emulation say what its settings say, and nothing of them has to be changed any more."""
+    folder = path.parent / "emulation"
+    folder.mkdir(exist_ok=True)
+    for file in folder.iterdir():
+        file.unlink()
+    try:
+        emulation = emulation_of(read_settings(path))
+    except InputError as error:
+        check_error(error, path.parent)
+        return
+    again = read_settings(emulation.write(folder))
+    machine = [cluster_of(settings, Mistakes(), cpus=True) for settings in (emulation.settings, again)]
+    assert machine[0] == machine[1]
+    lines = [
+        {file: sorted(text.splitlines()) for file, text in e.files.items()} for e in (emulation, emulation_of(again))
+    ]
+    for files in lines:
+        files["slurm.conf"] = [line for line in files["slurm.conf"] if not line.startswith("#")]
+    assert lines[0] == lines[1]
+
+
+def emulation_of(settings: Settings) -> Emulation:
+    return emulated(
+        settings,
+        folder=Path("/run/here"),
+        controller_port=7001,
+        node_port=7002,
+        user="me",
+        plugin_folder=Path("/usr/lib/slurm"),
+        has_plugin=lambda name: True,
+        accounting=True,
+    )
 
 
 def check_error(error: InputError, path: Path) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import count
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -69,21 +73,33 @@ def check_workload(
 
 
 def main(fuzz: Callable[[random.Random, Path], bool], what: str | None) -> None:
-    """Cases from consecutive seeds, each in a folder of its own choice; the seed of a failure is printed."""
+    """Cases from consecutive seeds, on all cores, each in a folder of its own choice; a failure's seed is printed."""
     arguments = argparse.ArgumentParser(description=what, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--seconds", type=float, default=60)
     arguments.add_argument("--seed", type=int, default=None, help="the first case; by default another one every time")
     asked = arguments.parse_args()
-    seed = first = random.SystemRandom().randrange(10**9) if asked.seed is None else asked.seed
-    end, good = time.monotonic() + asked.seconds, 0
+    first = random.SystemRandom().randrange(10**9) if asked.seed is None else asked.seed
+    cores = os.cpu_count() or 1
+    with ProcessPoolExecutor(cores, get_context("fork")) as pool:
+        parts = [pool.submit(_cases, fuzz, first + part, cores, asked.seconds) for part in range(cores)]
+        files, good = (sum(numbers) for numbers in zip(*(part.result() for part in parts), strict=True))
+    print(
+        f"{files:,} files from seed {first}, {files / asked.seconds:,.0f} a second: "
+        f"{good:,} could be read, {files - good:,} gave a clear error"
+    )
+
+
+def _cases(fuzz: Callable[[random.Random, Path], bool], first: int, step: int, seconds: float) -> tuple[int, int]:
+    """How many there were, and how many of them could be read."""
+    end, files, good = time.monotonic() + seconds, 0, 0
     with tempfile.TemporaryDirectory() as folder:
-        while time.monotonic() < end:
+        for seed in count(first, step):
+            if time.monotonic() >= end:
+                break
             try:
                 good += fuzz(random.Random(seed), Path(folder))
             except Exception:
                 print(f"seed {seed}", file=sys.stderr)
                 raise
-            seed += 1
-    print(
-        f"{seed - first:,} files from seed {first}: {good:,} could be read, {seed - first - good:,} gave a clear error"
-    )
+            files += 1
+    return files, good

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tests.oracle.jobs import Job, mix, seed_of
 
@@ -20,8 +21,7 @@ class Node:
     partitions: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True)
-class Claim:
+class Claim(NamedTuple):
     """`job` holds `nodes` (node number -> chunks of `request`) during [begin, end)."""
 
     job: Job
@@ -32,8 +32,7 @@ class Claim:
     exclusive: bool = False
 
 
-@dataclass(frozen=True)
-class Room:
+class Room(NamedTuple):
     """What one node has left, either now or during the whole of a window."""
 
     free: dict[str, int]
@@ -105,9 +104,9 @@ def moments(claims: list[Claim], begin: float, end: float) -> list[list[Claim]]:
 
 
 def rooms_during(nodes: list[Node], moments: list[list[Claim]]) -> list[Room]:
-    """The least that every node has left at any of these moments."""
-    found = rooms(nodes, [])
-    for claims in moments:
+    """The least that every node has left at any of these moments, of which there is one at least."""
+    found = rooms(nodes, moments[0])
+    for claims in moments[1:]:
         at_moment = rooms(nodes, claims)
         found = [
             Room({r: min(a.free[r], b.free[r]) for r in a.free}, a.shared or b.shared, a.closed or b.closed)
@@ -183,8 +182,10 @@ def spread(rooms: list[Room], capacities: list[float], request: Request, count: 
     chosen: dict[int, int] = {}
     cores = request.chunk.get("cores", 0)
     while sum(chosen.values()) < count:
-        left = {n: chunks - chosen.get(n, 0) for n, chunks in enumerate(capacities) if chunks > chosen.get(n, 0)}
-        number = min(left, key=lambda n: (chosen.get(n, 0) * cores - rooms[n].free.get("cores", 0), n))
-        step = min(max(request.per_node_min, 1), count - sum(chosen.values()), left[number])
+        able = [n for n, chunks in enumerate(capacities) if chunks > chosen.get(n, 0)]
+        number = min(able, key=lambda n: (chosen.get(n, 0) * cores - rooms[n].free.get("cores", 0), n))
+        step = min(
+            max(request.per_node_min, 1), count - sum(chosen.values()), capacities[number] - chosen.get(number, 0)
+        )
         chosen[number] = chosen.get(number, 0) + int(step)
     return chosen

@@ -269,7 +269,7 @@ class Simulation:
         """
         rooms = rooms_during(self.nodes, moments)
         if closed:
-            rooms = [replace(room, closed=True) if number in self.closed else room for number, room in enumerate(rooms)]
+            rooms = [room._replace(closed=True) if number in self.closed else room for number, room in enumerate(rooms)]
         capacities = [
             0 if number in without else self.capacity(job, node, room)
             for number, (node, room) in enumerate(zip(self.nodes, rooms, strict=True))

@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.commands import schedlab
 
 DEMO = Path(__file__).parents[2] / "examples" / "demo.swf"
 COMMAND = [sys.executable, "-c", "from schedlab.cli.main import main; main()"]
@@ -25,12 +26,6 @@ THREE_JOBS = """; MaxProcs: 2
 2 10 -1 50 1 -1 -1 1 60 -1 1 1 1 -1 1 -1 -1 -1
 3 20 -1 50 2 -1 -1 2 60 -1 1 1 1 -1 1 -1 -1 -1
 """
-
-
-def schedlab(*arguments: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=120, check=False
-    )
 
 
 def succeeds(*arguments: object, folder: Path | None = None) -> str:

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.commands import schedlab
 
 import schedlab as sl
 from schedlab.cluster.formats import write_cluster
 
 DEMO = Path(__file__).parents[2] / "examples" / "demo.swf"
-
-
-def schedlab(*words: object) -> subprocess.CompletedProcess[str]:
-    script = Path(sys.executable).with_name("schedlab")
-    return subprocess.run([script, *map(str, words)], capture_output=True, text=True, timeout=60, check=False)
 
 
 @pytest.mark.parametrize("ending", ["sacct", "events", "json", "csv", "parquet", "swf.zst"])

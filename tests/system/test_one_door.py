@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests import commands
 
 import schedlab as sl
 from schedlab.workload.formats import write_workload
@@ -111,7 +112,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def schedlab(*arguments: str, code: int = 0) -> None:
-    done = subprocess.run([*SCHEDLAB, *arguments], capture_output=True, text=True, timeout=120, check=False)
+    done = commands.schedlab(*arguments)
     assert done.returncode == code, done.stderr
 
 

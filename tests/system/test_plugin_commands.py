@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests import commands
 from tests.plugin_files import acme
 
 import schedlab as sl
@@ -86,11 +87,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 def schedlab(folder: Path, *arguments: object, path: Path | None = None) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | ({} if path is None else {"PYTHONPATH": str(path)})
+    if path is None:
+        return commands.schedlab(*arguments, folder=folder)
     return subprocess.run(
         [*COMMAND, *map(str, arguments)],
         cwd=folder,
-        env=environment,
+        env=os.environ | {"PYTHONPATH": str(path)},
         capture_output=True,
         text=True,
         timeout=120,

@@ -366,7 +366,7 @@ def family(pid: int) -> list[int]:
 def test_ten_repeats_two_at_a_time_beside_cpu_hogs_are_the_same(tmp_path: Path) -> None:
     micro = Path(__file__).parents[2] / "examples" / "micro_cluster"
     jobs = tmp_path / "jobs.events"
-    jobs.write_text("".join((micro / "jobs.events").read_text().splitlines(keepends=True)[:80]))
+    jobs.write_text("".join((micro / "jobs.events").read_text().splitlines(keepends=True)[:40]))
     command = [str(Path(sys.executable).with_name("schedlab")), "slurm", "replay", "--conf", str(micro / "slurm.conf")]
     command += ["--jobs", str(jobs), "--quiet", "--out"]
     hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -121,10 +119,3 @@ def test_refused_files(tmp_path: Path) -> None:
     refuse(".", "this is a directory", f"did you mean '{tmp_path}/latin.toml'?")
     refuse("notes.txt", "is not a description of a cluster that is known here", "toml: schedlab's own")
     refuse("latin.toml", "latin.toml:2: this is not UTF-8 text", "save the file as UTF-8")
-
-
-def test_a_shorthand_needs_no_validation_library() -> None:
-    code = (
-        "import sys; from schedlab.cluster import read_cluster; read_cluster('120x2'); print('pydantic' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"

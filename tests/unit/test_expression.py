@@ -1,3 +1,5 @@
+"""Orders as expressions: what they compile to, and what the core makes of that."""
+
 from __future__ import annotations
 
 import ctypes
@@ -9,16 +11,42 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.native_keys import native_key
+from tests.oracle.jobs import random_key
 
 from schedlab.model.errors import InputError
-from schedlab.policy.evaluate import divide, evaluate, mix, mix_key, power
+from schedlab.model.request import Request
 from schedlab.policy.expression import COLUMNS, FUNCTIONS, LARGEST_SEED, compile_expression, is_dynamic
 
-JOB = {name: float(value) for value, name in enumerate(COLUMNS, 2)} | {"wait": 100.0, "estimate": 50.0, "cores": 8.0}
+# It comes at 1 and starts at 101.
+WAITING = {"submit": 1, "runtime": 50, "limit": 60, "count": 4, "user": 9, "group": 10, "queue": 11}
+EACH = Request({"cores": 2, "memory": 3, "gpus": 5})
+JOB = {
+    "submit": 1.0,
+    "eligible": 1.0,
+    "estimate": 50.0,
+    "limit": 60.0,
+    "cores": 8.0,
+    "count": 4.0,
+    "memory": 12.0,
+    "gpus": 20.0,
+    "user": 9.0,
+    "group": 10.0,
+    "queue": 11.0,
+    "wait": 100.0,
+    "now": 101.0,
+    "sequence": 1.0,
+}
 
 
-def key(text: str, **columns: float) -> float:
-    return evaluate(compile_expression(text)[1], {**JOB, **columns})
+def key(text: str) -> float:
+    """By the core."""
+    return native_key(text, WAITING, EACH, start=101)
+
+
+def test_every_column_has_its_value() -> None:
+    assert JOB.keys() == set(COLUMNS)
+    assert {name: key(name) for name in COLUMNS} == JOB
 
 
 def test_programs() -> None:
@@ -118,37 +146,39 @@ def same(one: float, other: float) -> bool:
     return (math.isnan(one) and math.isnan(other)) or struct.pack("d", one) == struct.pack("d", other)
 
 
-@pytest.mark.parametrize("y", SPECIAL)
+def written(number: float) -> str:
+    """As an expression, which has neither infinity nor what is not a number."""
+    if math.isnan(number):
+        return "(0/0)"
+    size = "(1/0)" if math.isinf(number) else repr(abs(number))
+    return f"(-{size})" if math.copysign(1.0, number) < 0 else size
+
+
 @pytest.mark.parametrize("x", SPECIAL)
-def test_corner_cases_are_those_of_the_c_library(x: float, y: float) -> None:
+def test_corner_cases_are_those_of_the_c_library(x: float) -> None:
     libm = ctypes.CDLL("libm.so.6")
     for name in ("pow", "fmin", "fmax", "sqrt", "log", "log2", "log10", "exp", "floor"):
         getattr(libm, name).restype = ctypes.c_double
-    a, b = ctypes.c_double(x), ctypes.c_double(y)
-    assert same(power(x, y), libm.pow(a, b))
-    for name, function in (("min", libm.fmin), ("max", libm.fmax)):
-        found = evaluate((("cores", 0.0), ("count", 0.0), (name, 0.0)), {"cores": x, "count": y})
-        assert found == (math.inf if math.isnan(x) and math.isnan(y) else function(a, b))
-    with np.errstate(all="ignore"):
-        assert same(divide(x, y), float(np.float64(x) / np.float64(y)))
+
+    def expect(text: str, value: float) -> None:
+        assert same(key(text), math.inf if math.isnan(value) else value), text
+
+    a, one = ctypes.c_double(x), written(x)
+    for y in SPECIAL:
+        b, other = ctypes.c_double(y), written(y)
+        expect(f"{one} ** {other}", libm.pow(a, b))
+        if x != y:  # which zero fmin(0, -0) gives is left open
+            expect(f"min({one}, {other})", libm.fmin(a, b))
+            expect(f"max({one}, {other})", libm.fmax(a, b))
+        with np.errstate(all="ignore"):
+            expect(f"{one} / {other}", float(np.float64(x) / np.float64(y)))
     for name in ("sqrt", "log", "log2", "log10", "exp", "floor"):
-        expected = getattr(libm, name)(a)
-        found = evaluate((("cores", 0.0), (name, 0.0)), {"cores": x})
-        assert same(found, math.inf if math.isnan(expected) else expected)
+        expect(f"{name}({one})", getattr(libm, name)(a))
 
 
-def test_mix_is_splitmix64() -> None:
-    # The published sequence of splitmix64 from state 0: mix(n, 0) is its value number n.
-    assert [mix(n, 0) for n in range(3)] == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
-    assert mix(0, 0x9E3779B97F4A7C15) == mix(1, 0)
-    assert mix(LARGEST_SEED, 2**40) < 2**64
-    assert mix_key(0.0, 0.0) == (0xE220A8397B1DCDAF - 0x5AF) / 2**64
-    assert key("random(1)", sequence=0) == mix_key(1, 0) == 0x6E789E6AA1B96000 / 2**64
-
-
-@given(st.integers(0, LARGEST_SEED), st.integers(0, 2**53))
-def test_random_keys_are_fractions(seed: int, sequence: int) -> None:
-    assert 0 <= key(f"random({seed})", sequence=sequence) < 1
+@given(st.integers(0, LARGEST_SEED))
+def test_random_keys_are_those_of_splitmix64(seed: int) -> None:
+    assert 0 <= key(f"random({seed})") == random_key(seed, sequence=1) < 1
 
 
 def test_dynamic() -> None:
@@ -225,7 +255,7 @@ def test_any_text_is_compiled_or_refused(text: str) -> None:
         assert error.hint
     else:
         assert compile_expression(canonical) == (canonical, program)
-        assert not math.isnan(evaluate(program, JOB))
+        assert not math.isnan(key(text))
 
 
 NUMBERS = st.one_of(st.integers(0, 50).map("{}.0".format), st.floats(0.5, 50).map("{:.3f}".format))
@@ -256,10 +286,10 @@ PYTHON = {name: getattr(math, name, None) for name in FUNCTIONS} | {
 
 
 @given(EXPRESSIONS)
-def test_a_program_computes_what_python_does(text: str) -> None:
+def test_the_core_computes_what_python_does(text: str) -> None:
     canonical, program = compile_expression(text)
     assert compile_expression(canonical) == (canonical, program)
-    found = evaluate(program, JOB)
+    found = key(text)
     try:
         expected = float(eval(text, {"__builtins__": {}}, {**PYTHON, **JOB}))
     except (ArithmeticError, ValueError, TypeError):

@@ -14,8 +14,9 @@ from schedlab.analysis.outcome_words import rows, sentence
 from schedlab.cli.fidelity import print_headline
 from schedlab.cli.fit import fit as fit_command
 from schedlab.cli.inspect import inspect as inspect_command
+from schedlab.engine.scenario import cluster_of_header
 from schedlab.engine.simulate import simulate
-from schedlab.experiment.outcomes import compare_outcomes, machine_of, span_of
+from schedlab.experiment.outcomes import compare_outcomes, span_of
 from schedlab.generate.base import generate
 from schedlab.generate.giants import without_giants
 from schedlab.generate.store import fit
@@ -150,7 +151,12 @@ def test_a_model_and_its_log() -> None:
     log = busy_months()
     told: list[str] = []
     found = compare_outcomes(
-        fit(log), log, machine_of(log), ["easy", "fcfs"], seeds=range(3), tell=lambda done, what: told.append(what)
+        fit(log),
+        log,
+        cluster_of_header(log),
+        ["easy", "fcfs"],
+        seeds=range(3),
+        tell=lambda done, what: told.append(what),
     )
     assert [one.policy for one in found] == ["easy", "fcfs"]
     assert told[:4] == ["easy: busy", "easy: seed 0", "easy: seed 1", "easy: seed 2"]
@@ -160,14 +166,14 @@ def test_a_model_and_its_log() -> None:
     by_hand = simulate(generate(fit(log), span=span_of(log), seed=1), Cluster.of_cores(10), "easy").summary
     assert easy.runs[1].wait == by_hand["wait"]["mean"]
     # Two seeds do not tell: two more, until they do.
-    (more,) = compare_outcomes(fit(log), log, machine_of(log), seeds=range(2))
+    (more,) = compare_outcomes(fit(log), log, cluster_of_header(log), seeds=range(2))
     assert more.answer == "alike"
     assert len(more.runs) in (4, 6)
     assert more.runs[:3] == easy.runs
-    (no_more,) = compare_outcomes(fit(log), log, machine_of(log), seeds=range(2), most=2)
+    (no_more,) = compare_outcomes(fit(log), log, cluster_of_header(log), seeds=range(2), most=2)
     assert (no_more.answer, len(no_more.runs)) == ("unknown", 2)
     overloaded = busy_months(behind=True)
-    (hopeless,) = compare_outcomes(fit(overloaded), overloaded, machine_of(overloaded))
+    (hopeless,) = compare_outcomes(fit(overloaded), overloaded, cluster_of_header(overloaded))
     assert (hopeless.answer, hopeless.trouble, len(hopeless.runs)) == ("unknown", "behind", 2)
 
 
@@ -226,7 +232,7 @@ def test_the_first_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
 
 def test_figure_and_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = busy_months()
-    outcomes = compare_outcomes(fit(log), log, machine_of(log), ["easy", "fcfs"], seeds=range(4))
+    outcomes = compare_outcomes(fit(log), log, cluster_of_header(log), ["easy", "fcfs"], seeds=range(4))
     found = compare_workloads(log, log, outcomes=outcomes)
     print_headline(found)
     assert "behave alike" in capsys.readouterr().out
@@ -242,7 +248,7 @@ def test_figure_and_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
 def test_weeks_of_real_logs_wait_like_them(traces: Path, name: str, wait: float) -> None:
     """The heavy version, with five logs and ten seeds, is `python -m benchmarks fidelity`."""
     log = read_workload(traces / f"{name}.swf.gz")
-    cluster, model = machine_of(log), fit(log)
+    cluster, model = cluster_of_header(log), fit(log)
     (found,) = compare_outcomes(model, log, cluster, seeds=range(2))
     assert found.reference.wait == pytest.approx(wait, rel=0.01)
     assert abs(found.wait - 1) < 0.15
@@ -254,7 +260,7 @@ def test_weeks_of_real_logs_wait_like_them(traces: Path, name: str, wait: float)
 
 def test_distributions_of_a_real_log_do_not_wait_like_it(traces: Path) -> None:
     log = read_workload(traces / "KTH-SP2-1996-2.1-cln.swf.gz")
-    easy, fcfs = compare_outcomes(fit(log, "empirical"), log, machine_of(log), ["easy", "fcfs"], seeds=range(2))
+    easy, fcfs = compare_outcomes(fit(log, "empirical"), log, cluster_of_header(log), ["easy", "fcfs"], seeds=range(2))
     assert easy.answer == "different"
     assert easy.wait > 1.5
     assert (fcfs.answer, fcfs.trouble) == ("unknown", "behind")

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from tests.batches import TWO_NODES, config, job_batch, time_batch
@@ -37,7 +36,7 @@ def five_jobs(policy: str = "easy", origin: str | None = None) -> Run:
 def figure_drawn(drawn: Any) -> Figure:
     """The figure with everything in its place."""
     figure = drawn if isinstance(drawn, Figure) else figure_of(drawn)
-    FigureCanvasAgg(figure).draw()
+    figure.draw_without_rendering()
     return figure
 
 

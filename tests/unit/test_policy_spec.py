@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.native_keys import native_key
+from tests.oracle.jobs import evaluate
 
 from schedlab.model.errors import InputError
+from schedlab.model.request import SINGLE_CORE
 from schedlab.policy.backfills import BACKFILLS, KEYS
 from schedlab.policy.catalogue import catalogue
 from schedlab.policy.estimates import LARGEST_FACTOR, Estimate, parse_estimate
-from schedlab.policy.evaluate import evaluate
 from schedlab.policy.orders import ORDERS, Order, parse_order
 from schedlab.policy.placements import PLACEMENTS, Placement, parse_placement
 from schedlab.policy.spec import PolicySpec, parse_policy
@@ -80,7 +82,7 @@ def test_folders_of_expressions_differ_and_are_friendly() -> None:
 
 
 def test_hand_computed_keys() -> None:
-    job = {"submit": 1000.0, "eligible": 1000.0, "estimate": 100.0, "cores": 4.0, "wait": 200.0, "now": 1200.0}
+    job = {"submit": 1000, "runtime": 100, "limit": 100, "count": 4}  # it waits for 200 s
     expected = {
         "fcfs": 1000.0,
         "sjf": 100.0,
@@ -99,14 +101,14 @@ def test_hand_computed_keys() -> None:
     assert list(expected) == list(ORDERS)
     for name, key in expected.items():
         order = parse_order(name)
-        assert evaluate(order.program, job) == pytest.approx(key, rel=1e-15)
+        assert native_key(name, job, SINGLE_CORE, start=1200) == pytest.approx(key, rel=1e-15)
         assert order.dynamic == (name in ("lxf", "wfp3", "unicef"))
 
 
 def test_small_jobs_do_not_break_an_order() -> None:
     job = {"submit": 0.0, "eligible": 0.0, "estimate": 0.0, "cores": 0.0, "wait": 0.0, "now": 0.0}
     for name in ORDERS:
-        assert evaluate(parse_order(name).program, job) == 0.0
+        assert evaluate(ORDERS[name].formula, job) == 0.0
 
 
 def test_the_documentation_has_the_table_of_orders() -> None:

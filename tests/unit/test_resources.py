@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
+from tests.commands import schedlab
 
 import schedlab as sl
 from schedlab.analysis.compare import Metric, metric_called, summary_of
@@ -389,11 +390,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def printed(*arguments: str) -> str:
     """What the program prints."""
-    import subprocess
-    import sys
-
-    command = [sys.executable, "-c", "from schedlab.cli.main import main; main()", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = schedlab(*arguments)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

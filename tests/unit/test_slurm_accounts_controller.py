@@ -9,10 +9,11 @@ import subprocess
 import time
 
 import pytest
+from tests.slurm_state import read_state
 
 from schedlab.slurm.accounts.passwd import passwd_lines
 from schedlab.slurm.accounts.read_toml import parse_toml
-from schedlab.slurm.accounts.state import read_state, write_state
+from schedlab.slurm.accounts.state import write_state
 from schedlab.slurm.install import find_programs
 
 PATIENCE = 60  # seconds of waiting for a program; it takes about one

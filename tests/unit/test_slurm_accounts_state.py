@@ -1,12 +1,13 @@
 """The files that slurmctld reads: against those that a real one with a database wrote."""
 
 import pytest
+from tests.slurm_state import read_state
 
 from schedlab.model.errors import InputError
 from schedlab.slurm.accounts.layout import UNLIMITED
 from schedlab.slurm.accounts.model import Account, Accounts, Association, Member, Qos
 from schedlab.slurm.accounts.read import read_accounts
-from schedlab.slurm.accounts.state import read_state, write_state
+from schedlab.slurm.accounts.state import write_state
 from schedlab.slurm.wire.buffer import WireError
 
 FILES = ("assoc_mgr_state", "last_tres", "clustername")

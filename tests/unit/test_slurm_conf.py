@@ -70,17 +70,19 @@ PartitionName=thin Nodes=n[01-12]
     ("words", "select", "cores", "sockets"),
     [
         ("", "CR_Core", 1, 1),
-        ("CPUs=8", "CR_Core", 8, 1),
-        ("Procs=8", "CR_Core", 8, 1),
-        ("CPUs=8 ThreadsPerCore=2", "CR_Core", 4, 1),
-        ("CPUs=8 ThreadsPerCore=2", "CR_CPU", 8, 1),
+        ("CPUs=8", "CR_Core", 8, 8),
+        ("Procs=8", "CR_Core", 8, 8),
+        ("CPUs=8 ThreadsPerCore=2", "CR_Core", 4, 4),
+        ("CPUs=8 ThreadsPerCore=2", "CR_CPU", 8, 4),
         ("Sockets=2 CoresPerSocket=8 ThreadsPerCore=2", "CR_Core_Memory", 16, 2),
         ("Sockets=2 CoresPerSocket=8 ThreadsPerCore=2", "CR_CPU_Memory", 32, 2),
         ("CPUs=32 Sockets=2 CoresPerSocket=8 ThreadsPerCore=2", "CR_Core", 16, 2),
-        ("CPUs=32 Sockets=2", "CR_Core", 32, 2),
+        ("CPUs=16 Sockets=2 CoresPerSocket=8 ThreadsPerCore=2", "CR_CPU", 16, 2),
+        ("CPUs=32 Sockets=2", "CR_Core", 2, 2),
         ("CPUs=32 CoresPerSocket=8", "CR_Core", 32, 4),
         ("Boards=2 SocketsPerBoard=2 CoresPerSocket=4", "CR_Core", 16, 4),
         ("Sockets=2 CoresPerSocket=8 CoreSpecCount=1", "CR_Core", 15, 2),
+        ("Sockets=2 CoresPerSocket=8 ThreadsPerCore=2 CoreSpecCount=1", "CR_CPU", 30, 2),
     ],
 )
 def test_cores(read, words, select, cores, sockets):
@@ -140,11 +142,22 @@ PartitionName=later Nodes=f[1-2]
     assert cluster.node_names() == ["n1", "n2", "n3"]
     assert cluster.partitions == (Partition("p", ("n",), default=True),)
     assert cluster.notes[:3] == (
+        "nodes in state DRAIN are left out: n4",
         "nodes in state FUTURE are left out: f[1-2]",
         "nodes in state DOWN are left out: d1",
-        "nodes in state DRAIN are left out: n4",
     )
     assert "partitions without nodes are left out: later" in cluster.notes
+
+
+def test_down_nodes_may_stand_anywhere(read):
+    """As slurmctld reads them: UNKNOWN is no reason to stay out, and what is not there is passed over."""
+    cluster = read("DownNodes=n1,n9\nDownNodes=n2 State=UNKNOWN\nNodeName=n[1-3] CPUs=4\nNodeName=d1 State=DRAINED")
+    assert cluster.node_names() == ["n2", "n3"]
+    assert cluster.notes[:3] == (
+        "nodes in state DOWN are left out: n1",
+        "nodes in state DRAINED are left out: d1",
+        "DownNodes has nodes that are not there: n9",
+    )
 
 
 def test_notes(read):
@@ -165,7 +178,7 @@ PartitionName=b Nodes=ALL Default=YES MaxTime=1-0 State=DOWN
     assert "partitions are not represented: MaxTime=1-0 (b); State=DOWN (b)" in notes
     assert "SelectTypeParameters=CR_Core does not share out memory" in notes
     assert "not part of a cluster: SchedulerType, PriorityWeightAge, SchedulerTyme" in notes
-    assert "SlurmctldHsot (slurm.conf, line 5, did you mean slurmctldhost?), Colour (slurm.conf, line 7)" in notes
+    assert "SlurmctldHsot (slurm.conf, line 5, did you mean SlurmctldHost?), Colour (slurm.conf, line 7)" in notes
 
 
 def test_gres_conf(read):
@@ -177,8 +190,9 @@ def test_gres_conf(read):
     )
     assert [group.resources for group in cluster.groups] == [
         {"cores": 4, "gpus": 2},
-        {"cores": 4, "gpus": 5, "gpu:a100": 4, "gpu:v100": 1},
+        {"cores": 4},
     ]
+    assert "Gres= of h1 has no gpu, so Slurm does not hand out what gres.conf has of it" in cluster.notes
     assert "gres.conf has nodes that are not there: z9" in cluster.notes
 
 
@@ -214,7 +228,10 @@ Include self.conf
 some words
 NodeName=y Weight=
 DownNodes=n[
+KillWait=30 NodeName=z1
+NodeName=w1 CPUs=4 CoreSpecCount=4
 """,
+            gres="NodeName=n1 Name=gpu Count=many",
             topology="SwitchName=a Nodes=n[1-2] Switches=b\nSwitchName=b Nodes=n[2-3] Switches=a,q\nSwitchName=b",
         )
     expected = [
@@ -230,8 +247,11 @@ DownNodes=n[
         "slurm.conf, line 9: 'some words': expected Key=Value",
         "slurm.conf, line 10: 'Weight=': expected Key=Value",
         "slurm.conf, line 11: DownNodes=n[: expected names such as",
+        "slurm.conf, line 12: NodeName=z1: expected NodeName at the beginning of a line",
+        "slurm.conf, line 13: CoreSpecCount=4: expected less than all there is, 4",
         "self.conf, line 1: Include 'self.conf': the file includes itself",
         "self.conf, line 2: CPUs=0: expected a whole number from 1",
+        "gres.conf, line 1: Count=many: expected a whole number",
         "topology.conf, line 1: SwitchName=a: the switch is below itself",
         "topology.conf, line 2: Switches=a,q: there is no switch q",
         "topology.conf, line 2: SwitchName=b: node n2 is below a already",

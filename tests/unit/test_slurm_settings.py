@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.cluster.slurm.read import read_slurm_conf
-from schedlab.model.errors import InputErrors
-from schedlab.slurm.settings import Difference, NodeGres, differences_text, emulated, read_settings
+from schedlab.cluster.slurm.gres import NodeGres
+from schedlab.cluster.slurm.read import read_settings, read_slurm_conf
+from schedlab.model.errors import InputError, InputErrors
+from schedlab.slurm.settings import Difference, differences_text, edited, emulated
 
+STATES = "FUTURE, DOWN, DRAIN, FAIL, UNKNOWN, IDLE, CLOUD, EXTERNAL, UP"
 SMALL = """\
 ClusterName=Tiny
 SlurmctldHost=adm1
@@ -60,21 +62,30 @@ def test_entries_have_their_places(tmp_path):
     assert [line for line in lines(emulation_of(settings)) if "KillWait" in line] == ["KillWait=60"]
 
 
-def test_files_beside_are_found_by_their_names_or_given(tmp_path):
+def test_files_beside_are_found_by_their_names(tmp_path):
     (tmp_path / "ub-slurm.conf").write_text(SMALL.format(general="", node="Gres=gpu:2", partition=""))
     (tmp_path / "ub-gres.conf").write_text("Name=gpu File=/dev/nvidia[0-1]\n")
-    (tmp_path / "elsewhere").write_text("SwitchName=s Nodes=n[1-4]\n")
-    settings = read_settings(tmp_path / "ub-slurm.conf", topology=tmp_path / "elsewhere")
+    (tmp_path / "topology.conf").write_text("SwitchName=s Nodes=n[1-4]\n")
+    settings = read_settings(tmp_path / "ub-slurm.conf")
     assert settings.gres[0].subject.text == "gpu"
-    assert settings.topology[0].subject.text == "s"
-    assert not read_settings(tmp_path / "ub-slurm.conf").has_topology
+    assert not settings.has_topology
 
 
 @pytest.mark.parametrize(("text", "said"), [("NodeName=n1 CPUs=4\n", "no partition"), ("KillWait=3\n", "no node")])
 def test_a_file_that_cannot_be_run(tmp_path, text, said):
     (tmp_path / "slurm.conf").write_text(text)
-    with pytest.raises(Exception, match=said):
-        read_settings(tmp_path / "slurm.conf")
+    with pytest.raises(InputError, match=said):
+        emulation_of(read_settings(tmp_path / "slurm.conf"))
+
+
+def test_mistakes_of_the_machine_are_told_with_the_line_of_the_site(tmp_path):
+    with pytest.raises(InputErrors) as caught:
+        settings_of(tmp_path, node="State=BOGUS", partition="\nPartitionName=more Nodes=x[1-2]")
+    file = tmp_path / "slurm.conf"
+    assert [(error.where, error.message) for error in caught.value.errors] == [
+        (f"{file}, line 4", f"State=BOGUS: expected one of {STATES}"),
+        (f"{file}, line 6", "Nodes=x[1-2]: there is no node x1, x2"),
+    ]
 
 
 def test_what_decides_scheduling_stays_word_for_word(tmp_path):
@@ -127,15 +138,15 @@ def test_without_accounts(tmp_path):
     assert not [line for line in found if line.startswith(("AccountingStorageEnforce", "AccountingStorageTRES"))]
     assert differences(emulation)["PriorityWeightAge"] == ("10", "no effect")
     assert "PriorityWeightAge=10" in found
-    assert emulation.facts.tres == emulation.facts.enforce == ()
+    assert emulation.tres == ()
 
 
 def test_with_accounts(tmp_path):
     general = "AccountingStorageEnforce=all,nosteps\nAccountingStorageTRES=gres/gpu,License/matlab\nTrackWCKey=yes"
     emulation = emulation_of(settings_of(tmp_path, general=general))
     assert "AccountingStorageEnforce=associations,limits,qos,safe,nosteps" in lines(emulation)
-    assert emulation.facts.tres == ("gres/gpu", "license/matlab")
-    assert emulation.facts.enforce == ("associations", "limits", "qos", "safe", "nosteps")
+    assert emulation.tres == ("gres/gpu", "license/matlab")
+    assert emulation.cluster_name == "tiny"
 
 
 def test_other_releases(tmp_path):
@@ -231,7 +242,7 @@ def test_processors_are_counted_as_slurm_does(tmp_path, said, cpus, sockets, cor
     assert (node.cpus, node.sockets, node.cores_per_socket, node.threads, node.boards) == (
         *(cpus, sockets, cores, threads, boards),
     )
-    assert node.memory == 1
+    assert node.memory is None
 
 
 def test_the_line_itself_comes_before_default_in_either_spelling(tmp_path):
@@ -278,12 +289,14 @@ def test_topology_without_nodes_that_are_gone(tmp_path):
     assert differences(emulation)["topology.conf Nodes"] == ("gone[1-3]", "")
 
 
-def test_facts(tmp_path):
-    general = "FirstJobId=1001\nSchedulerParameters=bf_interval=120,sched_interval=45\nJobRequeue=0\nMinJobAge=0"
-    facts = emulation_of(settings_of(tmp_path, general=general)).facts
-    assert (facts.cluster_name, facts.first_job_id, facts.max_job_count) == ("tiny", 1001, 10_000)
-    assert (facts.backfill_interval, facts.sched_interval) == (120, 45)
-    assert (facts.job_requeue, facts.min_job_age, facts.preempt_mode, facts.kill_wait) == (False, 2, "OFF", 30)
+def test_a_switch_that_slurm_would_refuse(tmp_path):
+    topology = "SwitchName=a Nodes=n[1-2]\nSwitchName=b\nSwitchName=t Nodes=n3 Switches=a,b\n"
+    with pytest.raises(InputErrors) as caught:
+        emulation_of(settings_of(tmp_path, topology=topology))
+    assert [(error.where, error.message) for error in caught.value.errors] == [
+        (f"{tmp_path / 'topology.conf'}, line 2", "SwitchName=b: Slurm 22.05 expects either Nodes or Switches"),
+        (f"{tmp_path / 'topology.conf'}, line 3", "SwitchName=t: Slurm 22.05 expects either Nodes or Switches"),
+    ]
 
 
 def test_values_with_blanks_and_hashes_are_written_so_that_they_are_read_again(tmp_path):
@@ -345,7 +358,6 @@ def test_old_names_of_options_are_translated_and_said(tmp_path):
     emulation = emulation_of(settings_of(tmp_path, general=general))
     assert "SchedulerParameters=bf_max_job_test=50,bf_interval=60,bf_continue" in lines(emulation)
     assert "DebugFlags=CPU_Bind,Backfill" in lines(emulation)
-    assert emulation.facts.backfill_interval == 60
     said = [(one.key, one.before, one.after, one.why) for one in emulation.differences]
     name = "its name in Slurm 22.05"
     for expected in (
@@ -368,5 +380,5 @@ def test_a_new_name_beats_the_old_one(tmp_path):
     emulation = emulation_of(settings)
     assert "SchedulerParameters=bf_max_job_test=70" in lines(emulation)
     assert differences(emulation)["SchedulerParameters"] == ("max_job_bf=50", "")
-    edited = emulation_of(settings.edited(["SchedulerParameters-=bf_max_job_test"]))
-    assert "SchedulerParameters=bf_max_job_test=50" in lines(edited)
+    changed = emulation_of(edited(settings, ["SchedulerParameters-=bf_max_job_test"]))
+    assert "SchedulerParameters=bf_max_job_test=50" in lines(changed)

@@ -2,8 +2,10 @@
 
 import pytest
 
+from schedlab.cluster.slurm.read import cluster_of, read_settings
 from schedlab.model.errors import InputErrors
-from schedlab.slurm.settings import read_settings
+from schedlab.model.mistakes import Mistakes
+from schedlab.slurm.settings import edited
 
 CONF = """\
 SchedulerParameters=bf_max_job_user=100,bf_continue,defer
@@ -61,7 +63,7 @@ def shown(settings):
     ],
 )
 def test_an_edit(settings, edit, line):
-    found = shown(settings.edited([edit]))
+    found = shown(edited(settings, [edit]))
     assert line in found
     key = line.partition("=")[0]
     if "Name" not in key:
@@ -71,15 +73,15 @@ def test_an_edit(settings, edit, line):
 
 
 def test_a_key_is_removed(settings):
-    assert "PriorityMaxAge=7-0" not in shown(settings.edited(["PriorityMaxAge="]))
+    assert "PriorityMaxAge=7-0" not in shown(edited(settings, ["PriorityMaxAge="]))
     assert (
-        settings.edited(["SchedulerParameters-=defer,bf_continue,bf_max_job_user"]).general("SchedulerParameters")
+        edited(settings, ["SchedulerParameters-=defer,bf_continue,bf_max_job_user"]).general("SchedulerParameters")
         is None
     )
 
 
 def test_a_line_of_nodes_is_cut_where_needed(settings):
-    found = shown(settings.edited(["NodeName=n[003-004],login:Weight=5"]))
+    found = shown(edited(settings, ["NodeName=n[003-004],login:Weight=5"]))
     assert found[5:9] == [
         *(
             "NodeName=n[001-002] Gres=gpu:2",
@@ -92,7 +94,7 @@ def test_a_line_of_nodes_is_cut_where_needed(settings):
 
 def test_priority_gives_way_to_what_it_stands_for(settings):
     """Priority, even that of DEFAULT, would beat PriorityTier."""
-    found = shown(settings.edited(["PartitionName=debug:PriorityTier=90"]))
+    found = shown(edited(settings, ["PartitionName=debug:PriorityTier=90"]))
     assert found[7:] == [
         "PartitionName=DEFAULT MaxTime=60",
         "PartitionName=debug Nodes=n[001-002] PriorityTier=90 PriorityJobFactor=7",
@@ -102,8 +104,8 @@ def test_priority_gives_way_to_what_it_stands_for(settings):
 
 def test_edits_follow_each_other(settings):
     edits = ["PriorityWeightFairshare*=2", "PriorityWeightFairshare*=2", "KillWait=5", "KillWait*=3"]
-    assert settings.edited(edits).text("PriorityWeightFairshare") == "200000"
-    assert settings.edited(edits).text("KillWait") == "15"
+    assert edited(settings, edits).text("PriorityWeightFairshare") == "200000"
+    assert edited(settings, edits).text("KillWait") == "15"
 
 
 @pytest.mark.parametrize(
@@ -144,12 +146,19 @@ def test_edits_follow_each_other(settings):
 )
 def test_what_an_edit_is_told(settings, edit, said):
     with pytest.raises(InputErrors) as caught:
-        settings.edited([edit])
+        edited(settings, [edit])
     assert said in str(caught.value)
     assert str(caught.value).startswith(f"--set {edit}")
 
 
 def test_all_mistakes_at_once(settings):
     with pytest.raises(InputErrors) as caught:
-        settings.edited(["KillWiat=3", "KillWait=3", "AuthType=x"])
+        edited(settings, ["KillWiat=3", "KillWait=3", "AuthType=x"])
     assert len(caught.value.errors) == 2
+
+
+def test_a_node_that_is_not_there_is_told_with_the_edit(settings):
+    with pytest.raises(InputErrors) as caught:
+        cluster_of(edited(settings, ["PartitionName=debug:Nodes=zz"]), Mistakes())
+    (error,) = caught.value.errors
+    assert (error.where, error.message) == ("--set PartitionName=debug:Nodes=zz", "Nodes=zz: there is no node zz")

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 from tests.slurm_programs import slurm_programs
 
+from schedlab.cluster.slurm.read import read_settings
 from schedlab.slurm.accounts.passwd import passwd_lines
 from schedlab.slurm.accounts.read_toml import parse_toml
 from schedlab.slurm.accounts.state import write_state
-from schedlab.slurm.settings import Emulation, emulated, read_settings
+from schedlab.slurm.settings import Emulation, edited, emulated
 
 PATIENCE = 60  # seconds of waiting for a program; it takes about one
 
@@ -314,7 +315,7 @@ def site_answers(request, site, tmp_path_factory):
     if request.param:
         accounts = parse_toml(ACCOUNTS, "accounts.toml")
         _, uids = passwd_lines(accounts.users)
-        write_state(folder / "state", accounts, uids, tres=emulation.facts.tres)
+        write_state(folder / "state", accounts, uids, tres=emulation.tres)
     return emulation, answers_of(folder), request.param
 
 
@@ -405,6 +406,53 @@ def test_nodes_register_as_slurmctld_expects_them(site_answers):
     assert answers.nodes["g01"]["Gres"] == "gpu:a100:4,nvme:2T"
 
 
+# Lines that can be read in more than one way.
+NODES = """\
+NodeName=a01
+NodeName=a02 CPUs=8
+NodeName=a03 CPUs=8 ThreadsPerCore=2
+NodeName=a04 CPUs=32 Sockets=2
+NodeName=a05 CPUs=32 CoresPerSocket=8
+NodeName=a06 CPUs=9 CoresPerSocket=4
+NodeName=a07 CPUs=7 ThreadsPerCore=2
+NodeName=a08 CPUs=16 Sockets=2 CoresPerSocket=8 ThreadsPerCore=2
+NodeName=a09 CPUs=32 Sockets=2 ThreadsPerCore=2
+NodeName=a10 Sockets=2 SocketsPerBoard=3 Boards=2
+NodeName=a11 Boards=2 CPUs=8
+NodeName=a12 Boards=3 CPUs=8
+NodeName=a13 Boards=2 CoresPerSocket=4
+NodeName=a14 CPUs=12 Procs=4 RealMemory=4k Weight=2K
+NodeName=DEFAULT CPUs=4 Feature=a
+NodeName=b1 Procs=8 Features=b,c
+NodeName=b2 State=DRAINED
+NodeName=b3 State=FAILING
+DownNodes=b5,b6
+DownNodes=b4 State=UNKNOWN
+NodeName=b4
+NodeName=b5
+NodeName=DEFAULT Procs=6 Sockets=2 CoresPerSocket=2
+NodeName=c1 CPUs=8
+NodeName=c2 SocketsPerBoard=1
+PartitionName=p Nodes=ALL Default=YES
+"""
+
+
+def test_nodes_are_read_as_slurmctld_reads_them(tmp_path):
+    (tmp_path / "slurm.conf").write_text(NODES)
+    emulation = emulation_in(tmp_path / "run", read_settings(tmp_path / "slurm.conf"), accounting=False)
+    shown = answers_of(tmp_path / "run").nodes
+    for node in emulation.nodes:
+        theirs = shown[node.name]
+        assert (node.name, node.cpus, node.boards, node.sockets, node.cores_per_socket, node.threads) == (
+            node.name,
+            *(int(theirs[key]) for key in ("CPUTot", "Boards", "Sockets", "CoresPerSocket", "ThreadsPerCore")),
+        )
+        assert (node.memory or 1, node.weight) == (int(theirs["RealMemory"]), int(theirs["Weight"]))
+        assert ",".join(node.features) == theirs["AvailableFeatures"].replace("(null)", "")
+        assert node.in_service == (theirs["State"] in ("UNKNOWN", "IDLE")), node
+    assert len(emulation.nodes) == len(shown) == 21
+
+
 def test_an_old_file(tmp_path):
     (tmp_path / "slurm.conf").write_text(OLD)
     emulation_in(tmp_path / "run", read_settings(tmp_path / "slurm.conf"), accounting=False)
@@ -421,7 +469,7 @@ def test_edits_arrive(site, tmp_path):
         *("SchedulerParameters+=bf_max_job_user=10", "PriorityWeightPartition*=1.2", "Licenses-=ansys"),
         *("PartitionName=hidden:PriorityTier=77", "NodeName=c003:Weight=5", "PartitionName=old:MaxTime=2:00:00"),
     ]
-    emulation_in(tmp_path / "run", site.edited(edits), accounting=False)
+    emulation_in(tmp_path / "run", edited(site, edits), accounting=False)
     answers = answers_of(tmp_path / "run")
     assert answers.complaints == []
     assert "bf_max_job_user=10," in answers.config["SchedulerParameters"]

@@ -209,14 +209,14 @@ def test_what_has_no_effect_is_accepted() -> None:
 
 
 @pytest.mark.parametrize("option", sorted(OPTIONS - FLAGS.keys()))
-@pytest.mark.parametrize("value", ["", "0", "-1", "x", "9" * 30, "1:2:3", "n[", "%", "\0", "é", "1@", "a,,b"])
-def test_any_value_is_accepted_or_refused(option: str, value: str) -> None:
-    try:
-        description = job_description({option: value}, uid=1, gid=1, name="x")
-    except InputError as error:
-        assert f"--{option}" in str(error)
-    else:
-        LAYOUT.read(Reader(submission(SLURM_22_05, description)))
+def test_any_value_is_accepted_or_refused(option: str) -> None:
+    for value in ("", "0", "-1", "x", "9" * 30, "1:2:3", "n[", "%", "\0", "é", "1@", "a,,b"):
+        try:
+            description = job_description({option: value}, uid=1, gid=1, name="x")
+        except InputError as error:
+            assert f"--{option}" in str(error), value
+        else:
+            LAYOUT.read(Reader(submission(SLURM_22_05, description)))
 
 
 def test_limit() -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,17 @@ from tests.slurm_programs import slurm_programs
 from tests.unit.slurm_wire.live import Live
 
 from schedlab.slurm.wire import client, reports
-from schedlab.slurm.wire.node import Launch, Prolog, Signal, Suspension, Termination, batch_complete
+from schedlab.slurm.wire.node import (
+    Launch,
+    NodeFacts,
+    NodeGres,
+    Prolog,
+    Signal,
+    Suspension,
+    Termination,
+    batch_complete,
+    registration,
+)
 from schedlab.slurm.wire.release import SLURM_22_05 as RELEASE
 from schedlab.slurm.wire.release import release_of
 
@@ -203,5 +214,18 @@ def test_prologs(tmp_path: Path, traces: Path) -> None:
         assert live.until(lambda: live.wanted(Prolog))[0] == Prolog(101, 0, "g1,n[1-4]")
         running = "REQUEST_JOB_INFO_SINGLE", client.ask_job(101)
         live.until(lambda: reports.jobs(RELEASE, live.ask(*running))[0].state == "RUNNING")
+    finally:
+        live.close()
+
+
+def test_what_only_a_node_and_its_gres_conf_have_is_not_handed_out(tmp_path: Path, traces: Path) -> None:
+    """So a cluster that is read from slurm.conf has what Gres= says, and no more."""
+    live = Live(tmp_path, slurm_programs(), "NodeName=h1 NodeAddr=127.0.0.1\nPartitionName=h Nodes=h1\n")
+    try:
+        node, now = NodeFacts("h1", 2, 4, 1, 48000, gres=(NodeGres("gpu", 2),)), int(time.time())
+        live.ask("MESSAGE_NODE_REGISTRATION_STATUS", registration(RELEASE, node, now=now, boot_time=now - 1000))
+        live.until(lambda: live.run("sinfo", "-h", "-n", "h1", "-p", "h", "-o", "%T %G") == "idle (null)\n")
+        assert live.submit(partition="h", gres="gpu:1").error == 2014  # requested node configuration is not available
+        assert live.submit(partition="h").error == 0
     finally:
         live.close()

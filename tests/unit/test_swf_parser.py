@@ -355,6 +355,13 @@ def test_names_after_numbers_need_another_pass():
     assert (jobs["names"], jobs["id"].tolist()) == (["1", "2", "2[1]", "3"], [1, 2, 3, 4])
 
 
+def test_names_after_rows_that_were_dropped_need_another_pass():
+    text = "\n".join([row(job="1", after="zz"), row(job="a"), row(job="b")])
+    assert parse(text, drop_bad_rows=True).needs_names
+    again = parse(text, drop_bad_rows=True, named=True)
+    assert (again.take()["names"], again.dropped) == (["1", "a", "b"], {})
+
+
 def test_names_that_are_not_text():
     assert parse(row(job="x").encode().replace(b"x", b"\xff\xfe")).take()["names"] == ["\\xff\\xfe"]
     assert parse(row(job="größe")).take()["names"] == ["größe"]

@@ -231,3 +231,13 @@ def test_wait_is_kept(tmp_path):
     waits = next(read_workload(log(tmp_path / "a.swf", row(job=1), row(job=2, wait=-1))).batches()).wait.tolist()
     assert waits[0] == 5
     assert math.isnan(waits[1])
+
+
+def test_names_that_come_after_a_dropped_row_are_streamed_as_they_are_kept(tmp_path):
+    rows = [row(job=1, after="zz"), *(row(job=f"j{n}", submit=n) for n in range(9))]
+    path = log(tmp_path / "a.swf", *rows)
+    memory = read_workload(path, bad_rows="drop")
+    streamed = read_workload(path, bad_rows="drop", in_memory=False, window=3)
+    assert memory.report == streamed.report
+    assert len(ids(streamed)) == streamed.report.kept
+    assert_same(memory, streamed)

@@ -20,7 +20,7 @@ from schedlab.analysis.fidelity_sample import Sample, read_sample
 from schedlab.analysis.outcome import OutcomeComparison
 from schedlab.model.errors import InputError
 from schedlab.model.workload import Workload
-from schedlab.workload.swf.header import machine_size
+from schedlab.workload.transform.machine import processors as processors_of
 
 if TYPE_CHECKING:
     from schedlab.analysis.fidelity_words import Verdict
@@ -159,7 +159,9 @@ def compare_workloads(
     for one, sample in zip((workload, reference), samples, strict=True):
         if len(sample) < 2:
             raise InputError("has fewer than 2 jobs: nothing to compare", where=one.name)
-    machine = processors or _machine(reference) or _machine(workload) or max(sample.largest for sample in samples)
+    machine = (
+        processors or processors_of(reference) or processors_of(workload) or max(sample.largest for sample in samples)
+    )
     first, second = samples
     return Fidelity(
         workload=_side(first, machine),
@@ -208,11 +210,6 @@ def _variable(name: str, first: Sample, second: Sample) -> Variable:
 def _autocorrelations(name: str, first: Sample, second: Sample) -> dict[int, Pair]:
     one, other = first.ranks[name], second.ranks[name]
     return {lag: _pair(autocorrelation(one, lag), autocorrelation(other, lag)) for lag in LAGS}
-
-
-def _machine(workload: Workload) -> int | None:
-    found = machine_size(workload.header)
-    return None if found is None else found[0]
 
 
 def _pair(one: float | None, other: float | None) -> Pair:

@@ -113,7 +113,8 @@ def fit(
     from schedlab.cli.fidelity import print_fidelity, print_headline, simulated
     from schedlab.cli.output import check_new_file, say, warn
     from schedlab.cluster.read import read_cluster
-    from schedlab.experiment.outcomes import machine_of, span_of
+    from schedlab.engine.scenario import cluster_of_header
+    from schedlab.experiment.outcomes import span_of
     from schedlab.generate.base import generate
     from schedlab.generate.giants import without_giants
     from schedlab.generate.store import fit as fit_model
@@ -125,7 +126,7 @@ def fit(
     check_new_file(out, force)
     reading = reading_options(clean, procs, missing_limit, bad_rows, reader)
     workload = read_workload(log, **reading, in_memory=False)
-    machine = read_cluster(cluster) if cluster else machine_of(workload)
+    machine = read_cluster(cluster) if cluster else cluster_of_header(workload, or_largest_job=True)
     facts = []
     if giants is not None:
         seconds = parse_duration(giants, where="--without-giants")

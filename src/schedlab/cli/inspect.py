@@ -125,7 +125,8 @@ def _show_fidelity(
     from schedlab.analysis.fidelity import compare_workloads
     from schedlab.cli.fidelity import print_fidelity, print_headline, simulated
     from schedlab.cli.output import check_new_file, print_json, say, warn
-    from schedlab.experiment.outcomes import machine_of, span_of
+    from schedlab.engine.scenario import cluster_of_header
+    from schedlab.experiment.outcomes import span_of
     from schedlab.generate.base import Model, generate
     from schedlab.generate.store import is_model_file, read_model
     from schedlab.model.workload import Workload
@@ -145,7 +146,7 @@ def _show_fidelity(
     else:
         same = sample = read_workload(log, **reading, in_memory=False)
     if machine is None:
-        machine = machine_of(source)
+        machine = cluster_of_header(source, or_largest_job=True)
         if not machine_size(source.header):
             warn(f"nobody says how large the machine is: {machine.name} holds the largest job; --cluster says it")
     outcomes = simulated(same, source, machine, policies, seeds)

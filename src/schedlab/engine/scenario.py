@@ -124,10 +124,13 @@ class Scenario:
         return [one for given in self.observers for one in _observers(given)]
 
 
-def cluster_of_header(workload: Workload) -> Cluster:
-    """A pool as large as the log's header says."""
+def cluster_of_header(workload: Workload, *, or_largest_job: bool = False) -> Cluster:
+    """A pool as large as the log's header says; if it does not, one that holds the largest job, or an error."""
     if found := machine_size(workload.header):
         return Cluster.of_cores(found[0])
+    if or_largest_job:
+        sizes = [int(workload.cores(batch).max()) for batch in workload.batches() if len(batch)]
+        return Cluster.of_cores(max(sizes, default=1) or 1)
     raise InputError(
         "the header does not say how large the machine was (no MaxProcs)",
         where=workload.name,

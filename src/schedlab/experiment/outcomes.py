@@ -11,7 +11,6 @@ from schedlab.generate.base import Model, generate
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.workload import Workload
-from schedlab.workload.swf.header import machine_size
 
 SEEDS = 5
 MOST_SEEDS = 20
@@ -71,14 +70,6 @@ def compare_outcomes(
             next_seeds = [next_seeds[-1] + 1 + place for place in range(room)]
         found.append(compared)
     return found
-
-
-def machine_of(workload: Workload) -> Cluster:
-    """The pool that the log's header tells; else one that holds its largest job."""
-    if said := machine_size(workload.header):
-        return Cluster.of_cores(said[0])
-    largest = max((int(workload.cores(batch).max()) for batch in workload.batches() if len(batch)), default=1)
-    return Cluster.of_cores(max(largest, 1))
 
 
 def span_of(workload: Workload) -> float:

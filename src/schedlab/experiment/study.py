@@ -18,7 +18,7 @@ from schedlab.experiment.parameters import PARAMETERS, Value
 from schedlab.files.bytestream import text_of
 from schedlab.model.errors import InputError
 from schedlab.model.suggest import did_you_mean
-from schedlab.model.toml_lines import Mistakes, TomlLines, load_toml
+from schedlab.model.toml_lines import TomlMistakes, load_toml
 
 Point = dict[str, Value]  # parameters of one run, without repetition
 
@@ -82,10 +82,8 @@ def read_study(path: str | Path) -> Study:
 
 def parse_study(text: str, file: str) -> Study:
     """The study that the TOML `text` describes; paths in it are relative to the folder of `file`."""
-    data = load_toml(text, file)
-    mistakes = Mistakes(file, TomlLines(text))
-    for key in data.keys() - set(_KEYS):
-        mistakes.add((key,), f"unknown key '{key}'", did_you_mean(key, _KEYS, f"a study has {', '.join(_KEYS)}"))
+    data, mistakes = load_toml(text, file)
+    mistakes.check_keys((), data, _KEYS, f"a study has {', '.join(_KEYS)}")
     reading = _Reading(data, mistakes, Path(file).parent)
     study = reading.study(Path(file).stem, text)
     mistakes.raise_all()
@@ -95,7 +93,7 @@ def parse_study(text: str, file: str) -> Study:
 class _Reading:
     """Turns the tables of a file into a study, noting what is wrong."""
 
-    def __init__(self, data: Mapping[str, Any], mistakes: Mistakes, folder: Path) -> None:
+    def __init__(self, data: Mapping[str, Any], mistakes: TomlMistakes, folder: Path) -> None:
         self.data, self.mistakes, self.folder = data, mistakes, folder
         self.names: dict[str, dict[str, str]] = {}
 

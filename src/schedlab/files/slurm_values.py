@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 
 from schedlab.model.units import LARGEST_AMOUNT
 
@@ -66,25 +67,43 @@ def whole(text: str, *, least: int, most: int = 10**9) -> int:
     return int(text)
 
 
-def gres(text: str) -> dict[str, int]:
-    """Generic resources as amounts: `gpu:v100:2,nvme:1` is {"gpus": 2, "gpu:v100": 2, "nvme": 1}.
+def count(text: str) -> int:
+    """`2` or `2T` (K, M, G, T and P are powers of 1024)."""
+    match = _COUNT.fullmatch(text)
+    if match is None:
+        raise ValueError("a whole number, or with a unit: 2T (K, M, G, T)")
+    return int(match[1]) * _FACTORS[match[2].upper()]
 
-    GPUs are called gpus, as everywhere here; what has a type counts twice, so that it can be asked for with or without.
-    """
-    found: dict[str, int] = {}
+
+def gres_items(text: str) -> list[tuple[str, str, int]]:
+    """Generic resources: name, type ("" if it has none) and count of each."""
+    found: list[tuple[str, str, int]] = []
     for item in _REMARK.sub("", text).split(","):
         name, *rest = item.removeprefix("gres/").replace("=", ":").split(":")
         rest = [part for part in rest if part != "no_consume"]
-        count = _COUNT.fullmatch(rest[-1]) if rest else None
-        kinds = rest[:-1] if count else rest
+        counted = bool(rest) and _COUNT.fullmatch(rest[-1]) is not None
+        kinds = rest[:-1] if counted else rest
         if len(kinds) > 1 or not all(_WORD.fullmatch(word) for word in (name, *kinds)) or name in _OURS:
             raise ValueError(GRES_EXPECTED)
-        amount = int(count[1]) * _FACTORS[count[2].upper()] if count else 1
-        for resource in ("gpus" if name == "gpu" else name, *(f"{name}:{kind}" for kind in kinds)):
-            found[resource] = found.get(resource, 0) + amount
-    if any(amount > LARGEST_AMOUNT for amount in found.values()):
+        found.append((name, kinds[0] if kinds else "", count(rest[-1]) if counted else 1))
+    if sum(amount for _, _, amount in found) > LARGEST_AMOUNT:
         raise ValueError(GRES_EXPECTED)
     return found
+
+
+def gres_amounts(items: Iterable[tuple[str, str, int]]) -> dict[str, int]:
+    """As amounts: GPUs are called gpus, as everywhere here; what has a type counts twice, so that it can be asked for
+    with or without."""
+    found: dict[str, int] = {}
+    for name, kind, amount in items:
+        for resource in ("gpus" if name == "gpu" else name, *([f"{name}:{kind}"] if kind else [])):
+            found[resource] = found.get(resource, 0) + amount
+    return found
+
+
+def gres(text: str) -> dict[str, int]:
+    """`gpu:v100:2,nvme:1` is {"gpus": 2, "gpu:v100": 2, "nvme": 1}."""
+    return gres_amounts(gres_items(text))
 
 
 _OURS = ("cores", "memory", "gpus")  # names that a generic resource cannot have

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from schedlab.generate.mistakes import Mistakes
+from schedlab.generate.checks import Checks
 
 # Name -> its parameters. "poisson" are the gaps of a Poisson process, "zero" is everything at once.
 DISTRIBUTIONS: dict[str, tuple[str, ...]] = {
@@ -31,7 +31,7 @@ class Gaps:
     parameters: dict[str, float]
 
     def __init__(self, distribution: str, **parameters: float) -> None:
-        mistakes = Mistakes("gaps")
+        mistakes = Checks("gaps")
         if mistakes.choice("distribution", distribution, DISTRIBUTIONS):
             _check(distribution, parameters, mistakes)
         mistakes.raise_all()
@@ -73,7 +73,7 @@ class Gaps:
 
     @classmethod
     def from_dict(cls, data: Any) -> Gaps:
-        mistakes = Mistakes("gaps")
+        mistakes = Checks("gaps")
         if not isinstance(data, dict) or not isinstance(data.get("distribution"), str):
             mistakes.add(
                 f"{data!r}: expected a table with a distribution",
@@ -83,7 +83,7 @@ class Gaps:
         return cls(**data)
 
 
-def _check(distribution: str, parameters: dict[str, Any], mistakes: Mistakes) -> None:
+def _check(distribution: str, parameters: dict[str, Any], mistakes: Checks) -> None:
     expected = DISTRIBUTIONS[distribution]
     mistakes.keys(parameters, expected, distribution)
     for name in expected:
@@ -95,5 +95,5 @@ def _check(distribution: str, parameters: dict[str, Any], mistakes: Mistakes) ->
             mistakes.number(f"{distribution}.mu", parameters[name])
         else:
             mistakes.number(f"{distribution}.{name}", parameters[name], above=0)
-    if distribution == "uniform" and not mistakes.errors and parameters["high"] < parameters["low"]:
+    if distribution == "uniform" and not mistakes and parameters["high"] < parameters["low"]:
         mistakes.add(f"uniform.high = {parameters['high']!r}: expected at least low, {parameters['low']!r}")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.errors import InputError
+from schedlab.model.mistakes import Mistakes, printable
+from schedlab.model.suggest import did_you_mean
 
 Path = tuple[str | int, ...]
+EXAMPLE = 'a line is key = value, with texts in quotes (memory = "192 GiB"), or a table such as [[nodes]]'
 
 _BARE_OR_QUOTED = r"""[A-Za-z0-9_-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*'"""
 _KEY = rf"(?:{_BARE_OR_QUOTED})(?:[ \t]*\.[ \t]*(?:{_BARE_OR_QUOTED}))*"
@@ -86,31 +90,40 @@ def _end_of_statement(text: str, position: int) -> int:
     return len(text)
 
 
-class Mistakes:
-    """Collects the mistakes of one file, to raise them together in the order of the file."""
+class TomlMistakes(Mistakes):
+    """Those of one file, at keys that are named by their paths."""
 
-    def __init__(self, file: str, lines: TomlLines) -> None:
-        self.file, self.lines = file, lines
-        self._found: list[tuple[int, InputError]] = []
+    def __init__(self, file: str, text: str) -> None:
+        super().__init__()
+        self.file, self.lines = file, TomlLines(text)
 
     def add(self, path: Sequence[str | int], message: str, hint: str = "") -> None:
         line = self.lines.line(path)
-        self._found.append((line, InputError(message, where=f"{self.file}:{line}", hint=hint)))
+        where = f"{self.file}:{line}"
+        self.put(InputError(printable(message), where=where, hint=printable(hint)), self.file, line)
 
-    def raise_all(self) -> None:
-        if self._found:
-            raise InputErrors([error for _, error in sorted(self._found, key=lambda found: found[0])])
+    def check_keys(self, path: Path, table: Iterable[str], known: Collection[str], listing: str = "") -> bool:
+        """Whether all keys of a table are known; `listing` is a hint where no name is near."""
+        unknown = [key for key in table if key not in known]
+        for key in unknown:
+            self.add((*path, key), f"unknown key '{key}'", did_you_mean(key, known, listing))
+        return not unknown
 
 
-def load_toml(text: str, file: str) -> dict[str, Any]:
-    """The content of a TOML file; an error that names the line where it is none."""
+def load_toml(text: str, file: str, hint: str = EXAMPLE) -> tuple[dict[str, Any], TomlMistakes]:
+    """The content of a TOML file, and a place for its mistakes; an error that names the line where it is no TOML."""
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(text), TomlMistakes(file, text)
     except tomllib.TOMLDecodeError as error:
         found = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", str(error), re.DOTALL)
         message, line, column = found.groups() if found else (str(error), None, None)
         place = f"{file}:{line or text.count(chr(10)) + 1}" + (f":{column}" if column else "")
-        hint = 'a line is key = value, with texts in quotes (memory = "192 GiB"), or a table such as [[nodes]]'
-        raise InputError(f"this is not TOML: {message}", where=place, hint=hint) from None
+        raise InputError(f"this is not TOML: {printable(message)}", where=place, hint=hint) from None
     except (ValueError, RecursionError) as error:  # integers of thousands of digits, thousands of brackets
         raise InputError(f"this is not TOML: {error}", where=file, hint="is it the right file?") from None
+
+
+def shown(value: Any) -> str:
+    """A value as a message quotes it."""
+    text = json.dumps(value, default=str, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:57]}…"

@@ -6,12 +6,15 @@ import os
 import pwd
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from schedlab.cluster.slurm.read import read_slurm_conf
+from schedlab.cluster.slurm.entries import Settings, items
+from schedlab.cluster.slurm.nodes import NodeSpec
+from schedlab.cluster.slurm.read import cluster_of, read_settings
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.mistakes import Mistakes
 from schedlab.model.workload import Workload
 from schedlab.slurm.accounts.from_jobs import accounts_of
 from schedlab.slurm.accounts.model import Accounts
@@ -24,10 +27,8 @@ from schedlab.slurm.install.programs import Programs, find_programs
 from schedlab.slurm.jobs import Names
 from schedlab.slurm.nodes import Nodes
 from schedlab.slurm.settings.differences import differences_text
+from schedlab.slurm.settings.edit import edited
 from schedlab.slurm.settings.emulation import Emulation, emulated
-from schedlab.slurm.settings.entries import Settings, items, place
-from schedlab.slurm.settings.nodes import NodeSpec
-from schedlab.slurm.settings.read import read_settings
 from schedlab.slurm.wire.node import NodeFacts, NodeGres
 from schedlab.slurm.wire.release import release_of
 from schedlab.slurm.workplace import Workplace
@@ -52,7 +53,7 @@ class Setup:
 
     @classmethod
     def read(cls, conf: str | Path, edits: Sequence[str], accounts: str | Path | None, qos: str | Path | None) -> Setup:
-        settings = read_settings(Path(conf)).edited(edits)
+        settings = edited(read_settings(Path(conf)), edits)
         given = None if accounts is None else read_accounts(accounts, qos)
         if given is None and qos is not None:
             raise InputError("a table of QOS needs accounts too", where=str(qos), hint="give --accounts as well")
@@ -61,7 +62,7 @@ class Setup:
             raise InputError("there is no Slurm on this machine", hint="`schedlab slurm doctor` fetches one")
         _refuse_sharing(settings)
         found = cls(programs, settings, given)
-        found._emulation(NOWHERE, accounting=found._has_accounting)  # mistakes are to be known before the log is read
+        found.cluster()  # mistakes are to be known before the log is read
         return found
 
     @property
@@ -78,7 +79,7 @@ class Setup:
             some = ", ".join(strange[:5])
             raise InputError(f"the cluster {cluster.name} has nodes that the slurm.conf does not: {some}", hint=hint)
         if self._has_accounting:
-            known, name = self.given_accounts, emulation.facts.cluster_name
+            known, name = self.given_accounts, emulation.cluster_name
             qos = [*names.qos, *_qos_of_partitions(self.settings)]
             self.accounts, self.remarks = (
                 (accounts_of(names.accounts, qos, name), [])
@@ -100,8 +101,8 @@ class Setup:
             people.write_text(text)
             release = release_of(self.programs.version)
             if self.accounts is not None:
-                facts = emulation.facts
-                write_state(place.state, self.accounts, uids, release=release.name, tres=facts.tres, when=self.epoch)
+                tres = emulation.tres
+                write_state(place.state, self.accounts, uids, release=release.name, tres=tres, when=self.epoch)
             outline = Outline(self.programs, release, conf, people, uids, self.epoch, tick, cpu)
             return Controller(place, outline, Nodes(release, [_facts(node) for node in emulation.nodes]))
         except OSError as error:
@@ -114,14 +115,8 @@ class Setup:
 
     def cluster(self) -> Cluster:
         """The machine, as the settings have it after all changes; its cores are what Slurm calls CPUs."""
-        with Workplace() as place:
-            emulation = self._emulation(place.folder, accounting=self._has_accounting)
-            found = read_slurm_conf(emulation.write(place.etc))
-        cpus = {node.name: node.cpus for node in emulation.nodes}
-        groups = tuple(
-            replace(group, resources={**group.resources, "cores": cpus[group.node_name(0)]}) for group in found.groups
-        )
-        return replace(found, groups=groups)
+        emulation = self._emulation(NOWHERE, accounting=self._has_accounting)
+        return cluster_of(emulation.settings, Mistakes(), cpus=True)
 
     def differences(self) -> list[str]:
         return differences_text(self._emulation(NOWHERE, accounting=self._has_accounting).differences)
@@ -168,7 +163,7 @@ class Setup:
 
 def _refuse_sharing(settings: Settings) -> None:
     """The engine has no CPU that two jobs share."""
-    lines = [entry.fields for entry in settings.entries if entry.kind == "partitionname"]
+    lines = [entry.fields for entry in settings.of("partitionname")]
     values = [
         settings.general("PreemptMode"),
         *(fields.get(key) for fields in lines for key in ("preemptmode", *_OVER)),
@@ -179,7 +174,7 @@ def _refuse_sharing(settings: Settings) -> None:
         raise InputErrors(
             [
                 InputError(
-                    f"{value.key}={value.text}: CPUs that jobs share cannot be told here", where=place(value), hint=hint
+                    f"{value.key}={value.text}: CPUs that jobs share cannot be told here", where=value.place, hint=hint
                 )
                 for value in wrong
             ]
@@ -188,7 +183,7 @@ def _refuse_sharing(settings: Settings) -> None:
 
 def _qos_of_partitions(settings: Settings) -> list[str]:
     """slurmctld does not start if a partition names a QOS that does not exist."""
-    lines = [entry.fields for entry in settings.entries if entry.kind == "partitionname"]
+    lines = [entry.fields for entry in settings.of("partitionname")]
     named = [fields[key].text for fields in lines for key in ("qos", "allowqos", "denyqos") if key in fields]
     return [name for text in named for name in items(text) if name.casefold() != "all"]
 
@@ -210,7 +205,7 @@ def _facts(node: NodeSpec) -> NodeFacts:
         sockets=node.sockets,
         cores=node.cores_per_socket,
         threads=node.threads,
-        memory=node.memory,
+        memory=1 if node.memory is None else node.memory,
         cpus=node.cpus,
         boards=node.boards,
         tmp_disk=node.tmp_disk,

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from schedlab.cluster.slurm.hosts import split_host
-from schedlab.cluster.slurm.nodes import Node
 from schedlab.model.cluster import NodeGroup
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    name: str
+    resources: dict[str, int]
+    sockets: int
+    features: frozenset[str]
+    weight: int
 
 
 def group_nodes(nodes: Sequence[Node], sets: Iterable[frozenset[str]]) -> list[NodeGroup]:

@@ -1,60 +1,121 @@
-"""The keys that Slurm's configuration files know, in lower case."""
+"""The keys of slurm.conf that Slurm 22.05 knows, as its manual spells them, and those of other releases."""
 
 from __future__ import annotations
 
-_NODE = """
-    nodename nodehostname nodeaddr bcastaddr boards corespeccount corespersocket cpubind cpus cpuspeclist feature
-    gres memspeclimit port realmemory reason restrictedcorespergpu sockets state threadspercore tmpdisk topology
-    weight cpuspersocket extra instanceid instancetype parameters
+RELEASE = "22.05"
+
+_NUMBERS = """
+    AccountingStoragePort AcctGatherNodeFreq BatchStartTimeout CompleteWait DefCPUPerGPU DefMemPerCPU
+    DefMemPerGPU DefMemPerNode EioTimeout EpilogMsgTime ExtSensorsFreq FairShareDampeningFactor FastSchedule
+    FirstJobId GetEnvTimeout GroupUpdateForce GroupUpdateTime HealthCheckInterval InactiveLimit JobCompPort
+    JobFileAppend JobRequeue KeepAliveTime KillOnBadExit KillWait MaxArraySize MaxDBDMsgs MaxJobCount
+    MaxJobId MaxMemPerCPU MaxMemPerNode MaxNodeCount MaxStepCount MaxTasksPerNode MessageTimeout MinJobAge
+    OverTimeLimit PriorityWeightAge PriorityWeightAssoc PriorityWeightFairshare PriorityWeightJobSize
+    PriorityWeightPartition PriorityWeightQOS PrologEpilogTimeout PropagatePrioProcess ResumeRate
+    ResumeTimeout ResvOverRun ReturnToService SchedulerTimeSlice SlurmctldTimeout SlurmdPort SlurmdTimeout
+    SlurmSchedLogLevel SuspendRate SuspendTimeout TCPTimeout TreeWidth UnkillableStepTimeout VSizeFactor
+    WaitTime
 """
-_PARTITION = """
-    partitionname allocnodes allowaccounts allowgroups allowqos alternate cpubind default defaulttime defcpupergpu
-    defmempercpu defmempergpu defmempernode denyaccounts denyqos disablerootjobs exclusivetopo exclusiveuser
-    gracetime hidden lln maxcpuspernode maxcpuspersocket maxmempercpu maxmempernode maxnodes maxtime minnodes nodes
-    oversubscribe overtimelimit powerdownonidle preemptmode priority priorityjobfactor prioritytier qos reqresv
-    resumetimeout rootonly selecttypeparameters shared state suspendtime suspendtimeout topology tresbillingweights
-    jobdefaults
+_SWITCHES = "AccountingStoreJobComment AllowSpecResourcesUsage DisableRootJobs PriorityFavorSmall TrackWCKey UsePAM"
+_TEXTS = """
+    AccountingStorageBackupHost AccountingStorageEnforce AccountingStorageExternalHost AccountingStorageHost
+    AccountingStorageLoc AccountingStorageParameters AccountingStoragePass AccountingStorageTRES
+    AccountingStorageType AccountingStorageUser AccountingStoreFlags AcctGatherEnergyType
+    AcctGatherFilesystemType AcctGatherInfinibandType AcctGatherInterconnectType AcctGatherProfileType
+    AuthAltParameters AuthAltTypes AuthInfo AuthType BackupAddr BackupController BcastExclude
+    BcastParameters BurstBufferParameters BurstBufferType CliFilterPlugins ClusterName
+    CommunicationParameters ControlAddr ControlMachine CoreSpecPlugin CpuFreqDef CpuFreqGovernors CredType
+    CryptoType DebugFlags DependencyParameters EnforcePartLimits Epilog EpilogSlurmctld
+    ExtSensorsType FederationParameters GpuFreqDef GresTypes HealthCheckNodeState
+    HealthCheckProgram InteractiveStepOptions JobAcctGatherFrequency JobAcctGatherParams JobAcctGatherType
+    JobCompHost JobCompLoc JobCompParams JobCompPass JobCompType JobCompUser JobContainerType
+    JobCredentialPrivateKey JobCredentialPublicCertificate JobSubmitPlugins LaunchParameters LaunchType
+    Licenses LogTimeFormat MailDomain MailProg MCSParameters MCSPlugin MpiDefault MpiParams
+    NodeFeaturesPlugins PluginDir PlugStackConfig PowerParameters PowerPlugin
+    PreemptExemptTime PreemptMode PreemptType PrEpParameters PrEpPlugins PriorityCalcPeriod
+    PriorityDecayHalfLife PriorityFlags PriorityMaxAge PriorityParameters PrioritySiteFactorParameters
+    PrioritySiteFactorPlugin PriorityType PriorityUsageResetPeriod PriorityWeightTRES PrivateData
+    ProctrackType Prolog PrologFlags PrologSlurmctld PropagateResourceLimits PropagateResourceLimitsExcept
+    RebootProgram ReconfigFlags RequeueExit RequeueExitHold ResumeFailProgram ResumeProgram ResvEpilog
+    ResvProlog RoutePlugin SallocDefaultCommand SbcastParameters SchedulerAuth SchedulerParameters
+    SchedulerType ScronParameters SelectType SelectTypeParameters SlurmctldAddr SlurmctldDebug SlurmctldHost
+    SlurmctldLogFile SlurmctldParameters SlurmctldPidFile SlurmctldPlugstack SlurmctldPort
+    SlurmctldPrimaryOffProg SlurmctldPrimaryOnProg SlurmctldSyslogDebug SlurmdDebug SlurmdLogFile
+    SlurmdParameters SlurmdPidFile SlurmdSpoolDir SlurmdSyslogDebug SlurmdUser SlurmSchedLogFile SlurmUser
+    SrunEpilog SrunPortRange SrunProlog StateSaveLocation SuspendExcNodes SuspendExcParts SuspendProgram
+    SuspendTime SwitchParameters SwitchType TaskEpilog TaskPlugin TaskPluginParam TaskProlog TmpFS
+    TopologyParam TopologyPlugin UnkillableStepProgram X11Parameters
 """
-_GENERAL = """
-    accountingstoragebackuphost accountingstorageenforce accountingstorageexternalhost accountingstoragehost
-    accountingstorageloc accountingstorageparameters accountingstoragepass accountingstorageport
-    accountingstoragetres accountingstoragetype accountingstorageuser accountingstoreflags accountingstorejobcomment
-    acctgatherenergytype acctgatherfilesystemtype acctgatherinfinibandtype acctgatherinterconnecttype
-    acctgathernodefreq acctgatherprofiletype allowspecresourcesusage authalttypes authaltparameters authinfo
-    authtype backupaddr backupcontroller batchstarttimeout bcastexclude bcastparameters burstbuffertype
-    certmgrparameters certmgrtype clifilterplugins clustername commandfile communicationparameters completewait
-    controladdr controlmachine corefileplugin cpufreqdef cpufreqgovernors credtype cryptotype datareadertype
-    debugflags defaultstoragehost defaultstorageloc defaultstoragepass defaultstorageport defaultstoragetype
-    defaultstorageuser dependencyparameters disablerootjobs downnodes eiotimeout epilog epilogmsgtime
-    epilogslurmctld epilogtimeout extsensorsfreq extsensorstype federationparameters firstjobid frontendaddr
-    frontendname frontendnodename getenvtimeout grestypes groupupdateforce groupupdatetime gpufreqdef hashplugin
-    healthcheckinterval healthchecknodestate healthcheckprogram httpparserparameters httpparsertype inactivelimit
-    interactivestepoptions jobacctgatherfrequency jobacctgatherparams jobacctgathertype jobcompenforce jobcomphost
-    jobcomploc jobcompparams jobcomppass jobcompport jobcomppassscript jobcomptype jobcompuser jobcontainertype
-    jobcredentialprivatekey jobcredentialpubliccertificate jobfileappend jobrequeue jobsubmitplugins keepalivetime
-    killonbadexit killwait launchparameters launchtype licenses logtimeformat maildomain mailprog maxarraysize
-    maxbatchrequeue maxdbdmsgs maxjobcount maxjobid maxnodecount maxstepcount maxtaskspernode mcsparameters
-    mcsplugin messagetimeout metricstype minjobage mpidefault mpiparams namespacetype nodefeaturesplugins nodename
-    nodeset partitionname plugindir plugstackconfig powerparameters powerplugin prepparameters prepplugins
-    privatedata proctracktype prolog prologepilogtimeout prologflags prologslurmctld prologtimeout
-    propagateprioprocess propagateresourcelimits propagateresourcelimitsexcept rebootprogram reconfigflags
-    requeueexit requeueexithold resumefailprogram resumeprogram resumerate resumetimeout returntoservice routeplugin
-    sackdsock salocdefaultcommand sbcastparameters scronparameters slurmctldaddr slurmctlddebug slurmctldhost
-    slurmctldlogfile slurmctldparameters slurmctldpidfile slurmctldplugstack slurmctldport slurmctldprimaryoffprog
-    slurmctldprimaryonprog slurmctldsyslogdebug slurmctldtimeout slurmddebug slurmdlogfile slurmdparameters
-    slurmdpidfile slurmdport slurmdspooldir slurmdsyslogdebug slurmdtimeout slurmduser slurmschedlogfile
-    slurmschedloglevel slurmuser srunepilog srunportrange srunprolog statesavelocation stepmgr suspendexcnodes
-    suspendexcparts suspendexcstates suspendprogram suspendrate suspendtime suspendtimeout switchparameters
-    switchtype taskepilog taskplugin taskpluginparam taskprolog tcptimeout timeslice tlsparameters tlstype tmpfs
-    topologyparam topologyplugin trackwckey treewidth unkillablestepprogram unkillablesteptimeout urlparsertype
-    usepam usespecresources vsizefactor waittime x11parameters cachegroups checkpointtype jobcheckpointdir
+_NODE_NUMBERS = """
+    Boards CoreSpecCount CoresPerSocket CPUs MemSpecLimit Procs RealMemory Sockets SocketsPerBoard
+    ThreadsPerCore TmpDisk Weight
 """
-NODE_KEYS = frozenset(_NODE.split())
-PARTITION_KEYS = frozenset(_PARTITION.split())
-GENERAL_KEYS = frozenset(_GENERAL.split())
+_NODE_TEXTS = """
+    NodeName BcastAddr CpuBind CPUSpecList Feature Features Gres NodeAddr NodeHostname Port Reason State TRESWeights
+"""
+_PARTITION_NUMBERS = """
+    DefCPUPerGPU DefMemPerCPU DefMemPerGPU DefMemPerNode GraceTime MaxCPUsPerNode MaxMemPerCPU MaxMemPerNode
+    MaxNodes MinNodes Priority PriorityJobFactor PriorityTier ResumeTimeout SuspendTimeout
+"""
+_PARTITION_SWITCHES = "Default DisableRootJobs ExclusiveUser Hidden LLN ReqResv RootOnly"
+_PARTITION_TEXTS = """
+    PartitionName AllocNodes AllowAccounts AllowGroups AllowQos Alternate CpuBind DefaultTime DenyAccounts DenyQos
+    MaxTime Nodes OverSubscribe OverTimeLimit PreemptMode QOS SelectTypeParameters Shared State SuspendTime
+    TRESBillingWeights
+"""
+_OLD_KEYS = """
+    cachegroups checkpointtype chosloc defaultstoragehost defaultstorageloc defaultstoragepass defaultstorageport
+    defaultstoragetype defaultstorageuser dynallocport fastschedule jobcheckpointdir layouts memlimitenforce
+    msgaggregationparams schedulerauth schedulerport schedulerrootfilter slurmdplugstack
+"""
+_NEW_KEYS = """
+    certgenparameters certgentype certmgrparameters certmgrtype clifilterparameters dataparserparameters epilogtimeout
+    gresconf hashplugin healthchecktimeout httpparsertype jobcomppassscript licenseparameters maxbatchrequeue
+    metricsauthusers metricsparameters metricstype namespacetype preemptparameters prologtimeout
+    slurmctldhttpauthparameters slurmdhttpauthparameters suspendexcstates tlsparameters tlstype urlparsertype
+"""
+_NEW_NODE = "RestrictedCoresPerGPU Topology Parameters GresConf Extra InstanceId InstanceType"
+_NEW_PARTITION = "MaxCPUsPerSocket PowerDownOnIdle ExclusiveTopo Topology Exclusive JobDefaults"
+
+
+def by_lower_case(*tables: str) -> dict[str, str]:
+    """By the name in lower case, the name as it is written."""
+    return {name.casefold(): name for table in tables for name in table.split()}
+
+
+# By what a line begins with; "" is a line about the whole cluster.
+FIELDS = {
+    "": by_lower_case(_NUMBERS, _SWITCHES, _TEXTS),
+    "nodename": by_lower_case(_NODE_NUMBERS, _NODE_TEXTS),
+    "partitionname": by_lower_case(_PARTITION_NUMBERS, _PARTITION_SWITCHES, _PARTITION_TEXTS),
+    "nodeset": by_lower_case("NodeSet Feature Nodes"),
+    "downnodes": by_lower_case("DownNodes Reason State"),
+    "frontendname": by_lower_case("FrontendName FrontendAddr Port Reason State AllowGroups AllowUsers"),
+}
+# Of the whole cluster: what 22.05 takes and passes over is in both tables.
+OLD = by_lower_case(_OLD_KEYS)
+OTHER_RELEASES = {
+    "": OLD | by_lower_case(_NEW_KEYS),
+    "nodename": by_lower_case(_NEW_NODE),
+    "partitionname": by_lower_case(_NEW_PARTITION),
+}
+KNOWN = {kind: fields | OTHER_RELEASES.get(kind, {}) for kind, fields in FIELDS.items()}
+_NUMBER_FIELDS = {
+    "": by_lower_case(_NUMBERS),
+    "nodename": by_lower_case(_NODE_NUMBERS),
+    "partitionname": by_lower_case(_PARTITION_NUMBERS),
+}
+_SWITCH_FIELDS = {"": by_lower_case(_SWITCHES), "partitionname": by_lower_case(_PARTITION_SWITCHES)}
 
 # They say how to schedule, not what there is: what such keys begin with.
 SCHEDULING = (
     *("sched", "priority", "preempt", "fairshare", "selecttype", "enforcepartlimits", "overtimelimit", "defmem"),
     *("maxmem", "resvover", "fastschedule", "defcpupergpu", "jobdefaults"),
 )
+
+
+def expected(kind: str, key: str) -> str:
+    """What the value of a field has to be; "" if it can be any text."""
+    if key in _NUMBER_FIELDS.get(kind, {}):
+        return "a whole number"
+    return "YES or NO" if key in _SWITCH_FIELDS.get(kind, {}) else ""

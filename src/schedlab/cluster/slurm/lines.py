@@ -10,6 +10,7 @@ from schedlab.cluster.slurm.hosts import host_names
 from schedlab.files.bytestream import text_of
 from schedlab.files.slurm_values import shown
 from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.mistakes import Mistakes
 
 _COMMENT = re.compile(r"(?<!\\)#.*")
 _INCLUDE = re.compile(r'include\s+("[^"]*"|[^\s=]\S*)', re.IGNORECASE)
@@ -20,40 +21,27 @@ _DEEPEST = 10  # files that include each other
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What stands after a key, and where."""
+    """What stands after a key, and where; on line 0 if it does not come from a file."""
 
     text: str
     file: str
     line: int
     key: str  # as it is written
 
+    @property
+    def name(self) -> str:
+        """The key in lower case: Slurm does not mind."""
+        return self.key.casefold()
 
-Record = dict[str, Value]  # by the key in lower case; the first one says what the line is about
+    @property
+    def place(self) -> str:
+        return f"{self.file}, line {self.line}" if self.line else self.file
+
+    def wrong(self, mistakes: Mistakes, expected: str, hint: str = "") -> None:
+        mistakes.at(self.file, self.line, f"{self.key}={shown(self.text)[1:-1]}: {expected}", hint)
 
 
-class Mistakes:
-    """Collects the mistakes of a configuration, to raise them together."""
-
-    def __init__(self) -> None:
-        self._found: dict[str, tuple[str, int, InputError]] = {}  # with file and line
-
-    def add(self, value: Value, expected: str, hint: str = "") -> None:
-        self.at(value.file, value.line, f"{value.key}={shown(value.text)[1:-1]}: {expected}", hint)
-
-    def check_name(self, value: Value) -> None:
-        """Names of partitions and the like, which other lines can list."""
-        if not _NAME.fullmatch(value.text):
-            self.add(value, "expected a name without blanks, commas, brackets and quotation marks")
-
-    def at(self, file: str, line: int, message: str, hint: str = "") -> None:
-        error = InputError(message, where=f"{file}, line {line}", hint=hint)
-        self._found.setdefault(str(error), (file, line, error))  # a value that many lines inherit is wrong once
-
-    def raise_all(self) -> None:
-        if self._found:
-            files = list(dict.fromkeys(file for file, _, _ in self._found.values()))
-            ordered = sorted(self._found.values(), key=lambda found: (files.index(found[0]), found[1]))
-            raise InputErrors([error for _, _, error in ordered])
+Line = tuple[Value, ...]  # each key once; the first one says what the line is about
 
 
 def listed(value: Value, mistakes: Mistakes) -> list[str]:
@@ -61,24 +49,29 @@ def listed(value: Value, mistakes: Mistakes) -> list[str]:
     try:
         return host_names(value.text)
     except ValueError as error:
-        mistakes.add(value, str(error))
+        value.wrong(mistakes, str(error))
         return []
 
 
-def read_records(path: Path, mistakes: Mistakes) -> list[Record]:
-    """The records of a file and of those that it includes, in the order in which Slurm reads them."""
-    found: list[Record] = []
+def check_name(value: Value, mistakes: Mistakes) -> None:
+    """Names of partitions and the like, which other lines can list."""
+    if not _NAME.fullmatch(value.text):
+        value.wrong(mistakes, "expected a name without blanks, commas, brackets and quotation marks")
+
+
+def read_lines(path: Path, mistakes: Mistakes) -> list[Line]:
+    """The lines of a file and of those that it includes, in the order in which Slurm reads them."""
+    found: list[Line] = []
     _read(path, (path,), found, mistakes)
     return found
 
 
-def _read(path: Path, open_files: tuple[Path, ...], found: list[Record], mistakes: Mistakes) -> None:
-    for number, line in _logical_lines(text_of(path)):
-        include = _INCLUDE.fullmatch(line)
+def _read(path: Path, open_files: tuple[Path, ...], found: list[Line], mistakes: Mistakes) -> None:
+    for number, text in _logical_lines(text_of(path)):
+        include = _INCLUDE.fullmatch(text)
         if include is None:
-            record = _record(line, str(path), number, mistakes)
-            if record:
-                found.append(record)
+            if line := _line(text, str(path), number, mistakes):
+                found.append(line)
             continue
         target = open_files[0].parent / include[1].strip('"').replace("%c", _cluster_name(found))
         if target in open_files or len(open_files) >= _DEEPEST:
@@ -109,20 +102,20 @@ def _logical_lines(text: str) -> list[tuple[int, str]]:
     return found
 
 
-def _record(line: str, file: str, number: int, mistakes: Mistakes) -> Record:
-    record: Record = {}
+def _line(text: str, file: str, number: int, mistakes: Mistakes) -> Line:
+    found: dict[str, Value] = {}
     position = 0
-    while position < len(line):
-        pair = _PAIR.match(line, position)
+    while position < len(text):
+        pair = _PAIR.match(text, position)
         if pair is None:
-            rest = line[position:].strip()
+            rest = text[position:].strip()
             mistakes.at(file, number, f"{shown(rest)}: expected Key=Value", "put values with blanks in quotation marks")
             break
-        text = pair[3] if pair[2] is None else pair[2]
-        record[pair[1].casefold()] = Value(text, file, number, pair[1])
+        value = Value(pair[3] if pair[2] is None else pair[2], file, number, pair[1])
+        found[value.name] = value
         position = pair.end()
-    return record
+    return tuple(found.values())
 
 
-def _cluster_name(records: list[Record]) -> str:
-    return next((record["clustername"].text for record in records if "clustername" in record), "")
+def _cluster_name(lines: list[Line]) -> str:
+    return next((value.text for line in lines for value in line if value.name == "clustername"), "")

@@ -1,168 +1,175 @@
-"""The nodes of a slurm.conf, and what its NodeName lines say of them."""
+"""The nodes of a slurm.conf: the same reading of NodeName and DownNodes lines as that of Slurm 22.05."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
-from schedlab.cluster.slurm.lines import Mistakes, Record, listed
-from schedlab.files.slurm_values import gres, whole
+from schedlab.cluster.slurm.entries import Entry, Settings, items, with_defaults
+from schedlab.cluster.slurm.gres import GresConf, NodeGres
+from schedlab.cluster.slurm.lines import Value, listed
+from schedlab.files.slurm_values import gres_items, whole
+from schedlab.model.mistakes import Mistakes
+from schedlab.model.nodeset import fold
 
-MEGABYTE = 2**20
-
-_ALIASES = {"procs": "cpus", "features": "feature", "socketsperboard": "sockets"}
-_ABSENT = ("future", "down", "drain", "fail", "failing")
-_STATES = (*_ABSENT, "unknown", "idle", "cloud", "external", "up")
+_ABSENT = ("future", "down", "drain", "fail")  # what such states begin with
+_STATES = ("future", "down", "drain", "fail", "unknown", "idle", "cloud", "external", "up")
+_KILO = re.compile(r"([0-9]{1,15})[kK]")
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class NodeSpec:
+    """What a slurmd says of its node; memory and disk in MB."""
+
     name: str
-    resources: dict[str, int]
+    cpus: int
+    boards: int
     sockets: int
-    features: frozenset[str]
-    weight: int
+    cores_per_socket: int
+    threads: int
+    memory: int | None  # None: slurm.conf does not say, and Slurm takes 1
+    tmp_disk: int = 0
+    features: tuple[str, ...] = ()
+    gres: tuple[NodeGres, ...] = ()
+    weight: int = 1
+    core_spec_count: int = 0
+    cpu_spec_list: str = ""
+    mem_spec_limit: int = 0
+    state: str = ""  # FUTURE: there is no such node yet; DOWN, DRAIN, FAIL; "" if it is in service
+
+    @property
+    def in_service(self) -> bool:
+        return not self.state
+
+    @property
+    def cores(self) -> int:
+        return self.sockets * self.cores_per_socket
 
 
-@dataclass
-class Nodes:
-    """All nodes by name in the order of the file, those that are left out, and what is to be said about them."""
-
-    present: dict[str, Node] = field(default_factory=dict)
-    absent: dict[str, str] = field(default_factory=dict)  # name, and the state it is in
-    notes: list[str] = field(default_factory=list)
-    complete: bool = True  # False: names are missing, because they could not be read
-
-    def known(self, name: str) -> bool:
-        return name in self.present or name in self.absent
-
-
-def read_nodes(records: Iterable[Record], select: str, mistakes: Mistakes) -> Nodes:
-    """The nodes of NodeName and DownNodes lines; `select` is SelectTypeParameters."""
-    found, defaults = Nodes(), Record()
-    threads = no_memory = False
-    for record in records:
-        if "downnodes" in record:
-            _take_down(record, found, mistakes)
-        if "nodename" not in record:
-            continue
-        given = {_ALIASES.get(key, key): value for key, value in record.items()}
-        subject = given.pop("nodename")
-        if subject.text.upper() == "DEFAULT":
-            defaults |= given
-            continue
-        line = _Line(defaults | given, mistakes)
-        names = listed(subject, mistakes)
-        found.complete &= bool(names)
-        spec = line.node(counts_threads="CR_CPU" in select.upper())
-        threads |= line.threads > 1 and "CR_CPU" not in select.upper()
-        no_memory |= "memory" not in spec.resources
-        state = line.state()
-        twice = [name for name, times in Counter(names).items() if times > 1 or found.known(name)]
-        if twice:
-            mistakes.add(subject, f"described twice: {', '.join(twice[:3])}{'…' * (len(twice) > 3)}")
+def read_nodes(settings: Settings, notes: list[str], mistakes: Mistakes) -> dict[str, NodeSpec]:
+    """All nodes by name, in the order of the file."""
+    found: dict[str, NodeSpec] = {}
+    gres = GresConf(settings.gres, mistakes)
+    down = dict(_down(settings, mistakes))
+    for _, entry, fields in with_defaults(settings.entries, "nodename"):
+        spec = _Line(entry, fields, notes, mistakes).spec()
+        names = listed(entry.subject, mistakes)
+        if twice := [name for name, times in Counter(names).items() if times > 1 or name in found]:
+            entry.subject.wrong(mistakes, f"described twice: {', '.join(twice[:3])}{'…' * (len(twice) > 3)}")
         for name in names:
-            if state in _ABSENT:
-                found.absent[name] = state.upper()
-            else:
-                found.present[name] = Node(name, spec.resources, spec.sockets, spec.features, spec.weight)
-        found.notes += [note for note in line.notes if note not in found.notes]
-    if threads:
-        found.notes.append("hardware threads are not counted: a core is one core, however many threads it has")
-    if no_memory:
-        found.notes.append("nodes without RealMemory have no memory: jobs that ask for some cannot run there")
+            state, own = spec.state or down.get(name, ""), gres.merged(name, spec.gres)
+            found[name] = replace(spec, name=name, state=state, gres=own)
+    for where, mentioned in (("DownNodes", down), (settings.gres and settings.gres[0].file, gres.by_node)):
+        if unknown := [name for name in mentioned if name not in found]:
+            notes.append(f"{where} has nodes that are not there: {fold(unknown)}")
+    for resource, names in _not_counted(found, gres).items():
+        notes.append(f"Gres= of {fold(names)} has no {resource}, so Slurm does not hand out what gres.conf has of it")
+    return found
+
+
+def _down(settings: Settings, mistakes: Mistakes) -> Iterator[tuple[str, str]]:
+    """Nodes that DownNodes lines put out of service, and the state that they give them."""
+    for entry in settings.of("downnodes"):
+        state = entry.fields["state"].text.upper() if "state" in entry.fields else "DOWN"
+        names = listed(entry.subject, mistakes)
+        yield from ((name, state) for name in names if state.casefold().startswith(_ABSENT))
+
+
+def _not_counted(nodes: Mapping[str, NodeSpec], gres: GresConf) -> dict[str, list[str]]:
+    """Resources of gres.conf that slurm.conf does not count, with the nodes."""
+    found: dict[str, list[str]] = {}
+    for name in gres.by_node:
+        counted = {own.name for own in nodes[name].gres} if name in nodes else set()
+        for resource in dict.fromkeys(line.name for line in gres.by_node[name] if name in nodes):
+            if resource not in counted:
+                found.setdefault(resource, []).append(name)
     return found
 
 
 class _Line:
     """What a NodeName line says, what it inherits included."""
 
-    def __init__(self, values: Record, mistakes: Mistakes) -> None:
-        self._values, self._mistakes = values, mistakes
-        self.threads = self._whole("threadspercore", 1) or 1
-        self.notes: list[str] = []
+    def __init__(self, entry: Entry, fields: Mapping[str, Value], notes: list[str], mistakes: Mistakes) -> None:
+        self._entry, self._fields, self._notes, self._mistakes = entry, fields, notes, mistakes
 
-    def node(self, *, counts_threads: bool) -> Node:
-        cores, sockets = self._cores(counts_threads=counts_threads)
-        cores = self._without("corespeccount", cores)
-        resources = {"cores": cores}
-        memory, weight = self._whole("realmemory", 0, unit=" (MB)"), self._whole("weight", 0, 2**32)
-        if memory is not None:
-            resources["memory"] = self._without("memspeclimit", memory) * MEGABYTE
-        return Node(
+    def spec(self) -> NodeSpec:
+        cpus, boards, sockets, cores, threads = self._processors()
+        memory = self._number("realmemory", least=0, unit=" (MB)")
+        weight = self._number("weight", least=0, most=2**32)
+        said = (self._entry.fields, self._fields)
+        spellings = [fields[key] for fields in said for key in ("feature", "features") if key in fields]
+        return NodeSpec(
             name="",
-            resources=resources | self._gres(),
+            cpus=cpus,
+            boards=boards if sockets >= boards else 1,
             sockets=sockets,
-            features=frozenset(self._words("feature")),
+            cores_per_socket=cores,
+            threads=threads,
+            memory=memory,
+            tmp_disk=self._number("tmpdisk", least=0) or 0,
+            features=tuple(items(spellings[0].text)) if spellings else (),
+            gres=tuple(self._gres()),
             weight=1 if weight is None else weight,
+            core_spec_count=self._kept("corespeccount", sockets * cores),
+            cpu_spec_list=self._fields["cpuspeclist"].text if "cpuspeclist" in self._fields else "",
+            mem_spec_limit=self._kept("memspeclimit", memory),
+            state=self._state(),
         )
 
-    def state(self) -> str:
-        value = self._values.get("state")
-        if value is None:
-            return "unknown"
-        state = value.text.casefold()
-        if state not in _STATES:
-            self._mistakes.add(value, f"expected one of {', '.join(name.upper() for name in _STATES)}")
-        return state
+    def _processors(self) -> tuple[int, int, int, int, int]:
+        """CPUs, boards, sockets, cores of a socket, threads of a core. CPUs gives way where it disagrees."""
+        boards, cores, threads = (self._number(key) or 1 for key in ("boards", "corespersocket", "threadspercore"))
+        cpus, sockets, of_board = (
+            self._number(*keys) for keys in (("cpus", "procs"), ("sockets",), ("socketsperboard",))
+        )
+        if of_board:
+            sockets = boards * of_board
+        elif not sockets and cpus and cpus % (cores * threads) == 0:
+            sockets = cpus // (cores * threads)
+        sockets = sockets or boards
+        if cpus in (sockets, sockets * cores, sockets * cores * threads):
+            return cpus, boards, sockets, cores, threads
+        if cpus is not None:
+            note = f"CPUs={cpus} where sockets and cores give {sockets * cores}: the latter counts"
+            self._notes += [note] if note not in self._notes else []
+        return sockets * cores * threads, boards, sockets, cores, threads
 
-    def _cores(self, *, counts_threads: bool) -> tuple[int, int]:
-        """Cores and sockets. What CPUs says gives way to sockets and cores, where they are there."""
-        cpus, cores, sockets = (self._whole(key, 1) for key in ("cpus", "corespersocket", "sockets"))
-        boards = self._whole("boards", 1)
-        if sockets and boards and "boards" in self._values and self._values["sockets"].key.casefold() != "sockets":
-            sockets *= boards
-        if cores is None and sockets is None:
-            found = max((cpus or 1) // self.threads, 1)
-            return (cpus or self.threads) if counts_threads else found, 1
-        known = (cores or 1) * (sockets or 1) * self.threads
-        missing = max((cpus or known) // known, 1)
-        cores, sockets = cores or missing, sockets or missing
-        by_threads = cores * sockets * self.threads
-        if cpus is not None and cpus not in (sockets, cores * sockets, by_threads):
-            self.notes.append(f"CPUs={cpus} where sockets and cores give {cores * sockets}: the latter counts")
-        return by_threads if counts_threads else cores * sockets, sockets
+    def _state(self) -> str:
+        value = self._fields.get("state")
+        state = value.text.casefold() if value else "unknown"
+        if value and state not in _STATES and not state.startswith(("drain", "fail", "cloud")):
+            value.wrong(self._mistakes, f"expected one of {', '.join(name.upper() for name in _STATES)}")
+        return state.upper() if state.startswith(_ABSENT) else ""
 
-    def _gres(self) -> dict[str, int]:
-        value = self._values.get("gres")
+    def _gres(self) -> Iterator[NodeGres]:
+        value = self._fields.get("gres")
         if value is None or value.text.casefold() in ("", "none", "(null)"):
-            return {}
-        if "no_consume" in value.text:
-            self.notes.append(f"no_consume in Gres={value.text}: what a job asks for is used up all the same")
+            return
+        note = f"no_consume in Gres={value.text}: what a job asks for is used up all the same"
+        self._notes += [note] if "no_consume" in value.text and note not in self._notes else []
         try:
-            return gres(value.text)
+            yield from (NodeGres(*item) for item in gres_items(value.text))
         except ValueError as error:
-            self._mistakes.add(value, f"expected {error}")
-            return {}
+            value.wrong(self._mistakes, f"expected {error}")
 
-    def _words(self, key: str) -> list[str]:
-        value = self._values.get(key)
-        return [] if value is None else [word.strip() for word in value.text.split(",") if word.strip()]
-
-    def _whole(self, key: str, least: int, most: int = 10**9, unit: str = "") -> int | None:
-        value = self._values.get(key)
+    def _number(self, *keys: str, least: int = 1, most: int = 10**9, unit: str = "") -> int | None:
+        """The value of the first of the keys that is there."""
+        value = next((self._fields[key] for key in keys if key in self._fields), None)
+        if value is None:
+            return None
+        kilo = _KILO.fullmatch(value.text)
         try:
-            return None if value is None else whole(value.text, least=least, most=most)
+            return whole(str(int(kilo[1]) * 1024) if kilo else value.text, least=least, most=most)
         except ValueError as error:
-            self._mistakes.add(self._values[key], f"expected {error}{unit}")
+            value.wrong(self._mistakes, f"expected {error}{unit}")
             return None
 
-    def _without(self, key: str, amount: int) -> int:
-        """The amount less what is kept for the system."""
-        kept = self._whole(key, 0) or 0
-        if kept >= amount and kept:
-            self._mistakes.add(self._values[key], f"expected less than all there is, {amount}")
-            return amount
-        return amount - kept
-
-
-def _take_down(record: Record, found: Nodes, mistakes: Mistakes) -> None:
-    """Nodes that a DownNodes line declares to be out of order."""
-    value = record["downnodes"]
-    state = record["state"].text.upper() if "state" in record else "DOWN"
-    for name in listed(value, mistakes):
-        if found.present.pop(name, None) is not None:
-            found.absent[name] = state
-        elif name not in found.absent and found.complete:
-            mistakes.add(value, f"there is no node {name}")
+    def _kept(self, key: str, amount: int | None) -> int:
+        """How much is kept for the system."""
+        kept = self._number(key, least=0) or 0
+        if kept and amount is not None and kept >= amount:
+            self._fields[key].wrong(self._mistakes, f"expected less than all there is, {amount}")
+            return 0
+        return kept

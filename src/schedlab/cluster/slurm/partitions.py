@@ -1,12 +1,14 @@
-"""The partitions and node sets of a slurm.conf, as sets of names of nodes."""
+"""The partitions and node sets of a slurm.conf, as sets of names of nodes in service."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from schedlab.cluster.slurm.lines import Mistakes, Record, Value, listed
-from schedlab.cluster.slurm.nodes import Nodes
+from schedlab.cluster.slurm.entries import Settings, with_defaults
+from schedlab.cluster.slurm.lines import Value, check_name, listed
+from schedlab.cluster.slurm.nodes import NodeSpec
+from schedlab.model.mistakes import Mistakes
 from schedlab.model.suggest import did_you_mean
 
 # Of partitions: the same as if nothing was said.
@@ -31,73 +33,62 @@ class Partitions:
     notes: list[str] = field(default_factory=list)
 
 
-def read_partitions(records: Sequence[Record], nodes: Nodes, mistakes: Mistakes) -> Partitions:
+def read_partitions(settings: Settings, nodes: Mapping[str, NodeSpec], mistakes: Mistakes) -> Partitions:
     found = Partitions()
-    for record in records:
-        if "nodeset" in record:
-            mistakes.check_name(record["nodeset"])
-            found.sets[record["nodeset"].text] = _node_set(record, nodes, found, mistakes)
-    defaults = Record()
+    listing = _Listing(settings, nodes, found.sets, mistakes)
+    for entry in settings.of("nodeset"):
+        check_name(entry.subject, mistakes)
+        feature = entry.fields.get("feature")
+        chosen = {node.name for node in listing.in_service if feature and feature.text in node.features}
+        found.sets[entry.subject.text] = listing.nodes_of(entry.fields.get("nodes")) | chosen
     unused: dict[str, list[str]] = {}  # key=value, and the partitions that have it
-    for record in records:
-        if "partitionname" not in record:
+    for _, entry, fields in with_defaults(settings.entries, "partitionname"):
+        name = entry.subject.text
+        if name in found.members:
+            entry.subject.wrong(mistakes, "there is a partition of that name above")
             continue
-        given = dict(record)
-        subject = given.pop("partitionname")
-        if subject.text.upper() == "DEFAULT":
-            defaults |= given
-        elif subject.text in found.members:
-            mistakes.add(subject, "there is a partition of that name above")
-        else:
-            mistakes.check_name(subject)
-            _partition(subject, defaults | given, nodes, found, mistakes)
-            for key, value in (defaults | given).items():
-                if key not in ("nodes", "default") and value.text.casefold() not in _PLAIN.get(key, ()):
-                    unused.setdefault(f"{value.key}={value.text}", []).append(subject.text)
+        check_name(entry.subject, mistakes)
+        found.members[name] = listing.nodes_of(fields.get("nodes"))
+        default = fields.get("default")
+        if default and default.text.casefold() not in ("yes", "no"):
+            default.wrong(mistakes, "expected YES or NO")
+        elif default and default.text.casefold() == "yes":
+            found.default = name  # the last one counts
+        for key, value in fields.items():
+            if key not in ("nodes", "default") and value.text.casefold() not in _PLAIN.get(key, ()):
+                unused.setdefault(f"{value.key}={value.text}", []).append(name)
     found.notes += _notes(found, unused)
     return found
 
 
-def _partition(subject: Value, values: Record, nodes: Nodes, found: Partitions, mistakes: Mistakes) -> None:
-    members = _resolve(values["nodes"], nodes, found, mistakes) if "nodes" in values else frozenset()
-    found.members[subject.text] = members
-    default = values.get("default")
-    if default is not None and default.text.casefold() not in ("yes", "no"):
-        mistakes.add(default, "expected YES or NO")
-    elif default is not None and default.text.casefold() == "yes":
-        found.default = subject.text  # the last one counts
-    elif found.default == subject.text:
-        found.default = ""
+class _Listing:
+    """Reads lists of nodes, which may name node sets, and ALL."""
 
+    def __init__(
+        self, settings: Settings, nodes: Mapping[str, NodeSpec], sets: Mapping[str, frozenset[str]], mistakes: Mistakes
+    ) -> None:
+        self._nodes, self._sets, self._mistakes = nodes, sets, mistakes
+        self.in_service = [node for node in nodes.values() if node.in_service]
+        lines = [entry.subject for entry in settings.of("nodename") if not entry.is_default]
+        self._complete = all(listed(subject, mistakes) for subject in lines)  # else names are missing
 
-def _node_set(record: Record, nodes: Nodes, found: Partitions, mistakes: Mistakes) -> frozenset[str]:
-    members: set[str] = set()
-    if "feature" in record:
-        wanted = record["feature"].text
-        members |= {node.name for node in nodes.present.values() if wanted in node.features}
-    if "nodes" in record:
-        members |= _resolve(record["nodes"], nodes, found, mistakes)
-    return frozenset(members)
-
-
-def _resolve(value: Value, nodes: Nodes, found: Partitions, mistakes: Mistakes) -> frozenset[str]:
-    """The nodes that a list stands for; it may name node sets, and ALL."""
-    members: set[str] = set()
-    unknown: list[str] = []
-    for name in listed(value, mistakes) if value.text else ():
-        if name in nodes.present:
-            members.add(name)
-        elif name in found.sets:
-            members |= found.sets[name]
-        elif name.upper() == "ALL":
-            members |= nodes.present.keys()
-        elif name not in nodes.absent and nodes.complete:
-            unknown.append(name)
-    if unknown:
-        some = ", ".join(unknown[:3]) + ("…" if len(unknown) > 3 else "")
-        hint = did_you_mean(unknown[0], [*list(nodes.present)[:1000], *found.sets])
-        mistakes.add(value, f"there is no node {some}", hint)
-    return frozenset(members)
+    def nodes_of(self, value: Value | None) -> frozenset[str]:
+        members: set[str] = set()
+        unknown: list[str] = []
+        for name in listed(value, self._mistakes) if value and value.text else ():
+            if name in self._nodes:
+                members |= {name} if self._nodes[name].in_service else set()
+            elif name in self._sets:
+                members |= self._sets[name]
+            elif name.upper() == "ALL":
+                members |= {node.name for node in self.in_service}
+            elif self._complete:
+                unknown.append(name)
+        if value and unknown:
+            some = ", ".join(unknown[:3]) + ("…" if len(unknown) > 3 else "")
+            hint = did_you_mean(unknown[0], [*list(self._nodes)[:1000], *self._sets])
+            value.wrong(self._mistakes, f"there is no node {some}", hint)
+        return frozenset(members)
 
 
 def _notes(found: Partitions, unused: dict[str, list[str]]) -> Iterable[str]:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from schedlab.cluster.slurm.beside import add_gres, beside, read_switches
-from schedlab.cluster.slurm.groups import group_nodes, name_groups
-from schedlab.cluster.slurm.keys import GENERAL_KEYS, NODE_KEYS, PARTITION_KEYS, SCHEDULING
-from schedlab.cluster.slurm.lines import Mistakes, Record, Value, read_records
-from schedlab.cluster.slurm.nodes import Nodes, read_nodes
+from schedlab.cluster.slurm.entries import Settings, read_entries
+from schedlab.cluster.slurm.groups import Node, group_nodes, name_groups
+from schedlab.cluster.slurm.keys import KNOWN, SCHEDULING
+from schedlab.cluster.slurm.nodes import NodeSpec, read_nodes
 from schedlab.cluster.slurm.partitions import read_partitions
+from schedlab.cluster.slurm.topology import read_switches
+from schedlab.cluster.slurm.write import MEGABYTE
+from schedlab.files.slurm_values import gres_amounts
 from schedlab.model.cluster import Cluster, Partition
 from schedlab.model.errors import InputError
+from schedlab.model.mistakes import Mistakes
 from schedlab.model.nodeset import fold
 from schedlab.model.suggest import closest
 from schedlab.model.units import LARGEST_AMOUNT
@@ -31,18 +34,41 @@ def looks_like(start: str, name: str) -> bool:
 def read_slurm_conf(path: Path) -> Cluster:
     """The nodes and partitions of a slurm.conf. What it says and a cluster cannot have is in `notes`."""
     mistakes = Mistakes()
-    records = read_records(path, mistakes)
-    nodes = read_nodes(records, _general(records, "selecttypeparameters"), mistakes)
-    gres_file, topology = beside(path, "gres"), beside(path, "topology")
-    if gres_file and gres_file.is_file():
-        add_gres(gres_file, nodes, mistakes)
-    partitions = read_partitions(records, nodes, mistakes)
-    switches = read_switches(topology, nodes, mistakes) if topology and topology.is_file() else ()
-    mistakes.raise_all()
-    _check(path, nodes)
+    return cluster_of(read_entries(path, mistakes), mistakes)
 
-    ordered = sorted(nodes.present.values(), key=lambda node: node.weight)  # Slurm takes small weights first
-    bare = group_nodes(ordered, [*partitions.members.values(), *partitions.sets.values()])
+
+def read_settings(path: Path) -> Settings:
+    """What a slurm.conf says, with nothing in it that `read_slurm_conf` would refuse."""
+    mistakes = Mistakes()
+    settings = read_entries(path, mistakes)
+    cluster_of(settings, mistakes)
+    return settings
+
+
+def cluster_of(settings: Settings, mistakes: Mistakes, *, cpus: bool = False) -> Cluster:
+    """The machine of settings; all `mistakes` are raised.
+
+    `cpus`: its cores are all that Slurm calls CPUs. Otherwise they are cores that jobs can have, unless Slurm hands
+    out CPUs.
+    """
+    notes: list[str] = []
+    nodes = read_nodes(settings, notes, mistakes)
+    by_cpu = "CR_CPU" in settings.text("SelectTypeParameters").upper()
+    if not cpus and not by_cpu and any(node.threads > 1 for node in nodes.values()):
+        notes.append("hardware threads are not counted: a core is one core, however many threads it has")
+    if any(node.memory is None for node in nodes.values()):
+        notes.append("nodes without RealMemory have no memory: jobs that ask for some cannot run there")
+    partitions = read_partitions(settings, nodes, mistakes)
+    switches = read_switches(settings, nodes, notes, mistakes)
+    mistakes.raise_all()
+
+    found = [
+        Node(node.name, _resources(node, cpus, by_cpu), node.sockets, frozenset(node.features), node.weight)
+        for node in sorted(nodes.values(), key=lambda node: node.weight)  # Slurm takes small weights first
+        if node.in_service
+    ]
+    _check(settings.path, found)
+    bare = group_nodes(found, [*partitions.members.values(), *partitions.sets.values()])
     names = name_groups(bare, partitions.sets)
     groups = tuple(replace(group, name=name) for group, name in zip(bare, names, strict=True))
     return Cluster(
@@ -51,38 +77,26 @@ def read_slurm_conf(path: Path) -> Cluster:
             Partition(name, tuple(g.name for g in groups if g.node_name(0) in members), name == partitions.default)
             for name, members in partitions.members.items()
         ),
-        name=_general(records, "clustername") or path.stem,
+        name=settings.text("ClusterName") or settings.path.stem,
         switches=switches,
-        notes=(*_absent(nodes), *nodes.notes, *partitions.notes, *_other_notes(records)),
+        notes=(*_absent(nodes.values()), *notes, *partitions.notes, *_other_notes(settings)),
     )
 
 
-def _general(records: Sequence[Record], key: str) -> str:
-    """The value of a key of the whole cluster; the last one counts."""
-    return next((record[key].text for record in reversed(records) if key in record and _kind(record) == ""), "")
+def _resources(node: NodeSpec, cpus: bool, by_cpu: bool) -> dict[str, int]:
+    cores = node.cores - node.core_spec_count
+    if cpus or by_cpu:  # a core is one CPU, or as many as it has threads
+        cores = node.cpus if cpus else node.cpus * cores // node.cores
+    memory = {} if node.memory is None else {"memory": (node.memory - node.mem_spec_limit) * MEGABYTE}
+    return {"cores": cores, **memory, **gres_amounts((gres.name, gres.type, gres.count) for gres in node.gres)}
 
 
-def _kind(record: Record) -> str:
-    """What a line describes: a node, a partition…, or "" if it is about the whole cluster."""
-    first = next(iter(record))
-    return first if first in _KINDS else ""
-
-
-_KINDS: dict[str, Set[str]] = {
-    "nodename": NODE_KEYS | {"procs", "features", "socketsperboard"},
-    "partitionname": PARTITION_KEYS,
-    "nodeset": {"nodeset", "nodes", "feature"},
-    "downnodes": {"downnodes", "state", "reason"},
-    "frontendname": {"frontendname", "frontendaddr", "port", "reason", "state", "allowgroups", "allowusers"},
-}
-
-
-def _check(path: Path, nodes: Nodes) -> None:
-    if not nodes.present:
+def _check(path: Path, nodes: Sequence[Node]) -> None:
+    if not nodes:
         hint = "a node is described by a line such as NodeName=n[001-087] CPUs=32 RealMemory=187000"
         raise InputError("describes no node that could run jobs", where=str(path), hint=hint)
     totals: dict[str, int] = {}
-    for node in nodes.present.values():
+    for node in nodes:
         for name, amount in node.resources.items():
             totals[name] = totals.get(name, 0) + amount
     for name, total in totals.items():
@@ -90,35 +104,33 @@ def _check(path: Path, nodes: Nodes) -> None:
             raise InputError(f"the nodes have {name} of more than {LARGEST_AMOUNT:,} together", where=str(path))
 
 
-def _absent(nodes: Nodes) -> Iterator[str]:
-    for state in dict.fromkeys(nodes.absent.values()):
-        names = [name for name, its in nodes.absent.items() if its == state]
-        yield f"nodes in state {state} are left out: {fold(names)}"
+def _absent(nodes: Iterable[NodeSpec]) -> Iterator[str]:
+    by_state: dict[str, list[str]] = {}
+    for node in nodes:
+        if node.state:
+            by_state.setdefault(node.state, []).append(node.name)
+    return (f"nodes in state {state} are left out: {fold(names)}" for state, names in by_state.items())
 
 
-def _other_notes(records: Sequence[Record]) -> Iterator[str]:
-    select = _general(records, "selecttypeparameters")
-    if select and "memory" not in select.casefold() and any("realmemory" in record for record in records):
+def _other_notes(settings: Settings) -> Iterator[str]:
+    select = settings.text("SelectTypeParameters")
+    has_memory = any("realmemory" in entry.fields for entry in settings.of("nodename"))
+    if select and "memory" not in select.casefold() and has_memory:
         yield f"SelectTypeParameters={select} does not share out memory; here jobs use up what they ask for"
-    general = [value for record in records if _kind(record) == "" for value in record.values()]
-    scheduling = dict.fromkeys(v.key for v in general if v.key.casefold().startswith(SCHEDULING))
+    scheduling = dict.fromkeys(e.subject.key for e in settings.of("") if e.subject.name.startswith(SCHEDULING))
     if scheduling:
         yield f"how to schedule is not part of a cluster: {', '.join(scheduling)}"
-    unknown = list(_unknown(records))
+    unknown = list(_unknown(settings))
     if unknown:
         more = f" and {len(unknown) - _SHOWN_KEYS} more" if len(unknown) > _SHOWN_KEYS else ""
         yield f"keys that Slurm does not know: {', '.join(unknown[:_SHOWN_KEYS])}{more}"
 
 
-def _unknown(records: Sequence[Record]) -> Iterator[str]:
-    for record in records:
-        known = _KINDS.get(_kind(record), GENERAL_KEYS)
-        for key, value in record.items():
-            if key not in known and not (known is GENERAL_KEYS and key.startswith(SCHEDULING)):
-                yield _described(value, known)
-
-
-def _described(value: Value, known: Set[str]) -> str:
-    near = closest(value.key, known)
-    guess = f", did you mean {near}?" if near else ""
-    return f"{value.key} ({Path(value.file).name}, line {value.line}{guess})"
+def _unknown(settings: Settings) -> Iterator[str]:
+    for entry in settings.entries:
+        known = KNOWN[entry.kind]
+        for value in entry.values:
+            if value.name not in known and not (not entry.kind and value.name.startswith(SCHEDULING)):
+                near = closest(value.key, known.values())
+                guess = f", did you mean {near}?" if near else ""
+                yield f"{value.key} ({entry.file}, line {value.line}{guess})"

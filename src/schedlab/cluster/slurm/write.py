@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from schedlab.cluster.slurm.beside import beside
-from schedlab.cluster.slurm.groups import group_nodes, name_groups
+from schedlab.cluster.slurm.entries import beside
+from schedlab.cluster.slurm.groups import Node, group_nodes, name_groups
 from schedlab.cluster.slurm.hosts import MOST_NAMES
-from schedlab.cluster.slurm.nodes import MEGABYTE, Node
 from schedlab.files.slurm_values import gres_text
 from schedlab.files.whole_file import whole_file
 from schedlab.model.cluster import Cluster, NodeGroup
 
+MEGABYTE = 2**20
 _WORD = re.compile(r"[A-Za-z0-9_.:+-]+")
 
 

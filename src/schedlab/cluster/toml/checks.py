@@ -8,11 +8,11 @@ from schedlab.model.cluster import NodeGroup, Partition, Switch
 from schedlab.model.errors import InputError
 from schedlab.model.nodeset import MOST_NODES, expand
 from schedlab.model.suggest import did_you_mean
-from schedlab.model.toml_lines import Mistakes
+from schedlab.model.toml_lines import TomlMistakes
 from schedlab.model.units import LARGEST_AMOUNT
 
 
-def check_groups(groups: Sequence[NodeGroup | None], mistakes: Mistakes) -> None:
+def check_groups(groups: Sequence[NodeGroup | None], mistakes: TomlMistakes) -> None:
     """`groups` as in the file; None where a group is already known to be wrong."""
     known: list[NodeGroup] = []
     for index, group in enumerate(groups):
@@ -34,7 +34,7 @@ def check_groups(groups: Sequence[NodeGroup | None], mistakes: Mistakes) -> None
         _check_totals(known, mistakes)
 
 
-def check_partitions(partitions: Sequence[Partition | None], groups: Sequence[object], mistakes: Mistakes) -> None:
+def check_partitions(partitions: Sequence[Partition | None], groups: Sequence[object], mistakes: TomlMistakes) -> None:
     """`groups` are the names of all node groups, also of wrong ones: no error should come from another error."""
     names = [name for name in groups if isinstance(name, str)]
     known: list[Partition] = []
@@ -57,7 +57,9 @@ def check_partitions(partitions: Sequence[Partition | None], groups: Sequence[ob
         known.append(partition)
 
 
-def check_switches(switches: Sequence[Switch | None], groups: Sequence[NodeGroup | None], mistakes: Mistakes) -> None:
+def check_switches(
+    switches: Sequence[Switch | None], groups: Sequence[NodeGroup | None], mistakes: TomlMistakes
+) -> None:
     """A tree: known nodes, known switches, each below one switch only, none below itself."""
     known = [switch for switch in switches if switch]
     names = {switch.name: switch for switch in known}
@@ -100,7 +102,7 @@ def _is_below_itself(switch: Switch, names: dict[str, Switch]) -> bool:
     return False
 
 
-def _check_totals(groups: list[NodeGroup], mistakes: Mistakes) -> None:
+def _check_totals(groups: list[NodeGroup], mistakes: TomlMistakes) -> None:
     if sum(group.count for group in groups) > MOST_NODES:
         mistakes.add(("nodes",), f"the cluster has more than {MOST_NODES:,} nodes", "expected fewer nodes")
     if not any(group.resources["cores"] for group in groups):

@@ -17,6 +17,7 @@ from schedlab.generate.cyclic.jobs import Resource, Work
 from schedlab.generate.gaps import Gaps
 from schedlab.model.errors import InputError
 from schedlab.model.workload import Workload
+from schedlab.workload.transform.machine import processors
 
 FEWEST_JOBS = 100
 
@@ -57,7 +58,7 @@ def fitted(
         "half_hours": half_hours.tolist(),
         "weekdays": weekdays.tolist(),
         "months": months.tolist(),
-        "processors": _processors(workload),
+        "processors": processors(workload) or 0,
     }
 
 
@@ -185,11 +186,3 @@ def _work(runtime: Values, power: Values, where: str) -> Work:
     mu = float(y.mean() - slope * x.mean())
     sigma = float((y - mu - slope * x).std())
     return Work(mu=mu, sigma=sigma, slope=slope, longest=float(runtime.max()))
-
-
-def _processors(workload: Workload) -> int:
-    for key in ("MaxProcs", "MaxNodes"):
-        first = workload.header.get(key, "").split()[:1]
-        if first and first[0].isdigit():
-            return int(first[0])
-    return 0

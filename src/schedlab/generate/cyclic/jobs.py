@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from schedlab.generate.mistakes import Mistakes
+from schedlab.generate.checks import Checks
 from schedlab.generate.redraw import Redraw, Stream
 from schedlab.model.request import Request
 
@@ -34,7 +34,7 @@ class Resource:
     share: float = 1.0
     gflops: float = 0.0
 
-    def check(self, mistakes: Mistakes, inside: str) -> None:
+    def check(self, mistakes: Checks, inside: str) -> None:
         good = [mistakes.whole(f"{inside}.{name}", getattr(self, name), low=1) for name in ("low", "high", "step")]
         mistakes.number(f"{inside}.share", self.share, low=0, high=1)
         mistakes.number(f"{inside}.gflops", self.gflops, low=0)
@@ -44,6 +44,11 @@ class Resource:
     @property
     def amounts(self) -> NDArray[np.int64]:
         return np.arange(self.low, self.high + 1, self.step)
+
+    @property
+    def number(self) -> int:
+        """How many amounts there are; they may be too many to be listed."""
+        return len(range(self.low, self.high + 1, self.step))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +64,7 @@ class Work:
     slope: float = 0.0
     longest: float = 30 * 86_400.0
 
-    def check(self, mistakes: Mistakes) -> None:
+    def check(self, mistakes: Checks) -> None:
         mistakes.number("work.mu", self.mu)
         mistakes.number("work.sigma", self.sigma, low=0)
         mistakes.number("work.slope", self.slope)
@@ -120,15 +125,17 @@ def runtimes(redraw: Redraw, work: Work, gflops: Columns) -> Columns:
     return np.floor(np.exp(redraw.within(0.0, math.log(work.longest), len(gflops), logarithms)))
 
 
-def check_resources(mistakes: Mistakes, resources: Mapping[str, Any]) -> None:
+def check_resources(mistakes: Checks, resources: Mapping[str, Any]) -> None:
     for name, resource in resources.items():
         resource.check(mistakes, f"resources.{name}")
-    if mistakes.errors:
+    if mistakes:
         return
     cores = resources.get("cores")
     if cores is None or cores.gflops <= 0 or cores.share < 1:
         mistakes.add("resources.cores: expected cores with gflops above 0 and a share of 1")
-    elif (number := Chunks(resources).number) > MOST_REQUESTS:
+    elif (number := math.prod(resource.number for resource in resources.values())) > MOST_REQUESTS or (
+        number := Chunks(resources).number
+    ) > MOST_REQUESTS:
         hint = "give resources such as memory a larger step"
         mistakes.add(f"resources: {number} different chunks, expected at most {MOST_REQUESTS}", hint)
 

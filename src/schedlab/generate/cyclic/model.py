@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.generate.base import BATCH
+from schedlab.generate.checks import Checks
 from schedlab.generate.cyclic.clock import SLOTS, SlotClock
 from schedlab.generate.cyclic.jobs import Chunks, Resource, Work, check_resources, runtimes
 from schedlab.generate.gaps import Gaps
-from schedlab.generate.mistakes import Mistakes
 from schedlab.generate.redraw import Redraw
 from schedlab.generate.streams import numbered
 from schedlab.model.random import random_stream
@@ -51,7 +51,7 @@ class Cyclic:
     labels: dict[str, list[str]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        mistakes = Mistakes("model cyclic")
+        mistakes = Checks("model cyclic")
         if not self.nodes:
             mistakes.add("nodes: expected at least one number of nodes and its weight")
         for number in self.nodes:
@@ -134,7 +134,7 @@ class Cyclic:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], where: str) -> Self:
-        mistakes = Mistakes(where)
+        mistakes = Checks(where)
         mistakes.keys(data, _KEYS)
         for key in _REQUIRED:
             if key not in data:
@@ -157,14 +157,14 @@ class Cyclic:
         return model
 
 
-def _nodes(data: Any, mistakes: Mistakes) -> dict[int, float]:
+def _nodes(data: Any, mistakes: Checks) -> dict[int, float]:
     if not isinstance(data, dict) or not all(str(key).isdigit() for key in data):
         mistakes.add(f"nodes = {data!r}: expected a table of numbers of nodes and their weights")
         return {}
     return {int(key): weight for key, weight in data.items()}
 
 
-def _record(kind: type[Any], data: Any, inside: str, mistakes: Mistakes) -> Any:
+def _record(kind: type[Any], data: Any, inside: str, mistakes: Checks) -> Any:
     """A dataclass from a table of its fields."""
     if not mistakes.keys(data, [f.name for f in fields(kind)], inside):
         return None

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.generate.checks import Checks
 from schedlab.generate.empirical.arrivals import Arrivals
 from schedlab.generate.empirical.histogram import REMEDY
 from schedlab.generate.empirical.independent import Independent
 from schedlab.generate.empirical.joint import COMMON, Joint
-from schedlab.generate.mistakes import Mistakes
 from schedlab.generate.streams import numbered
 from schedlab.model.errors import InputError
 from schedlab.model.random import random_stream
@@ -115,7 +115,7 @@ class Empirical:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], where: str) -> Self:
-        mistakes = Mistakes(where)
+        mistakes = Checks(where)
         mistakes.keys(data, KEYS)
         mistakes.whole("processors", data.get("processors", 0))
         mistakes.choice("draws", data.get("draws", "uniform"), DRAWS)

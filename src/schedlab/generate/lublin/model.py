@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.generate.base import BATCH
+from schedlab.generate.checks import Checks
 from schedlab.generate.cyclic.clock import SlotClock
 from schedlab.generate.lublin.parameters import (
     LONGEST_GAP,
@@ -18,7 +19,6 @@ from schedlab.generate.lublin.parameters import (
     LublinParameters,
     published,
 )
-from schedlab.generate.mistakes import Mistakes
 from schedlab.generate.redraw import Redraw, Stream
 from schedlab.generate.streams import merged, numbered
 from schedlab.model.random import random_stream
@@ -51,7 +51,7 @@ class Lublin:
     used: dict[str, LublinParameters] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        mistakes = Mistakes("model lublin")
+        mistakes = Checks("model lublin")
         mistakes.whole("processors", self.processors, low=1, high=2**40)
         if mistakes.choice("jobs", self.jobs, JOBS):
             mistakes.keys(self.parameters, JOBS[self.jobs], "parameters")
@@ -86,7 +86,7 @@ class Lublin:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], where: str) -> Self:
-        mistakes = Mistakes(where)
+        mistakes = Checks(where)
         model = None
         if mistakes.keys(data, ("processors", "jobs", "parameters")):
             model = mistakes.take(lambda: cls(**data))

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.generate.checks import Checks
 from schedlab.generate.cyclic.clock import SLOTS
-from schedlab.generate.mistakes import Mistakes
 
 LONGEST_RUNTIME = 12.0  # natural logarithm of seconds: just under two days
 LONGEST_GAP = 13.0  # likewise: just over five days
@@ -36,7 +36,7 @@ class LublinParameters:
     gap_ratio: float  # makes the shape of `gap` that of the whole day
     day: tuple[float, float]  # gamma of the half-hours at which jobs are submitted, from 5:00
 
-    def check(self, mistakes: Mistakes, inside: str, processors: int) -> None:
+    def check(self, mistakes: Checks, inside: str, processors: int) -> None:
         for name in ("serial", "power_of_two", "size_low_share"):
             mistakes.number(f"{inside}.{name}", getattr(self, name), low=0, high=1)
         for name in ("size_low", "size_medium", "size_high"):
@@ -51,7 +51,7 @@ class LublinParameters:
             ("day", None),
         ):
             _check_gamma(mistakes, f"{inside}.{name}", getattr(self, name), longest)
-        if mistakes.errors:
+        if mistakes:
             return
         if self.serial + self.power_of_two > 1:
             mistakes.add(f"{inside}.serial + {inside}.power_of_two = {self.serial + self.power_of_two:g}: at most 1")
@@ -133,7 +133,7 @@ def _sizes(low: float, medium: float, high: float) -> dict[str, float]:
     return {"size_low": low, "size_medium": min(max(medium, low), high), "size_high": high}
 
 
-def _check_gamma(mistakes: Mistakes, name: str, value: Any, longest: float | None) -> None:
+def _check_gamma(mistakes: Checks, name: str, value: Any, longest: float | None) -> None:
     if not isinstance(value, list | tuple) or len(value) != 2:
         mistakes.add(f"{name} = {value!r}: expected the shape and the scale of a gamma distribution")
         return

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import statistics
-import tomllib
 from pathlib import Path
 from typing import Any
 
 from schedlab.files.bytestream import plain_name, text_of
-from schedlab.generate.mistakes import Mistakes
+from schedlab.generate.checks import Checks
 from schedlab.model.errors import InputError
+from schedlab.model.toml_lines import load_toml
 
 
 def read_table(path: Path) -> dict[str, Any]:
@@ -19,10 +19,7 @@ def read_table(path: Path) -> dict[str, Any]:
     if plain_name(path).endswith(".json"):
         data = _json(text, str(path))
     else:
-        try:
-            data = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as problem:
-            raise InputError(f"this is not TOML: {problem}", where=str(path)) from None
+        data, _ = load_toml(text, str(path), hint="such as [[applications]] and the keys below it")
     if not isinstance(data, dict):
         raise InputError("expected a table with the key applications", where=str(path))
     return {key: value for key, value in data.items() if key not in ("schedlab", "model")}
@@ -35,7 +32,7 @@ def read_heatmap(path: Path) -> list[tuple[str, int, float]]:
     if not isinstance(loads, list):
         hint = "a heatmap of ELiSE is a JSON object with the list 'loads'"
         raise InputError("there is no list 'loads'", where=str(path), hint=hint)
-    mistakes = Mistakes(str(path))
+    mistakes = Checks(str(path))
     found = []
     for place, load in enumerate(loads):
         entry = _json(load, f"{path}, loads[{place}]") if isinstance(load, str) else load

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.generate.base import BATCH
+from schedlab.generate.checks import Checks
 from schedlab.generate.gaps import Gaps
-from schedlab.generate.mistakes import Mistakes
 from schedlab.generate.streams import numbered
 from schedlab.model.errors import InputError
 from schedlab.model.random import random_stream
@@ -53,7 +53,7 @@ class Pool:
     labels: dict[str, list[str]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        mistakes = Mistakes("model pool")
+        mistakes = Checks("model pool")
         self._check(mistakes)
         mistakes.raise_all()
         self.labels["executable"] = [application.name for application in self.applications]
@@ -111,7 +111,7 @@ class Pool:
             yield ready[:BATCH]
             ready = ready[BATCH:]
 
-    def _check(self, mistakes: Mistakes) -> None:
+    def _check(self, mistakes: Checks) -> None:
         if not self.applications:
             mistakes.add("applications: expected at least one")
         seen: list[str] = []
@@ -157,7 +157,7 @@ class Pool:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], where: str) -> Self:
-        mistakes = Mistakes(where)
+        mistakes = Checks(where)
         if not mistakes.keys(data, _KEYS):
             mistakes.raise_all()
         rows = data.get("applications")
@@ -195,7 +195,7 @@ class Pool:
         return cls(applications=applications, **options)
 
 
-def _application(row: Any, place: int, mistakes: Mistakes) -> Application | None:
+def _application(row: Any, place: int, mistakes: Checks) -> Application | None:
     from schedlab.model.units import parse_duration
 
     inside = f"applications[{place}]"
@@ -212,6 +212,6 @@ def _application(row: Any, place: int, mistakes: Mistakes) -> Application | None
     return Application(row["name"], row["processes"], runtime)
 
 
-def _check_known(inside: str, name: Any, names: Sequence[str], mistakes: Mistakes) -> None:
+def _check_known(inside: str, name: Any, names: Sequence[str], mistakes: Checks) -> None:
     if name not in names:
         mistakes.add(f"{inside} names '{name}', which is no application", did_you_mean(str(name), names))

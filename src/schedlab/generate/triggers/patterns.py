@@ -9,8 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
+from schedlab.generate.checks import Checks
 from schedlab.generate.gaps import Gaps
-from schedlab.generate.mistakes import Mistakes
 from schedlab.model.request import SINGLE_CORE, Request
 
 
@@ -25,7 +25,7 @@ class JobTemplate:
     request: Request = SINGLE_CORE
 
     def __post_init__(self) -> None:
-        mistakes = Mistakes(f"job template {self.name!r}")
+        mistakes = Checks(f"job template {self.name!r}")
         if not isinstance(self.name, str) or not self.name:
             mistakes.add(f"name = {self.name!r}: expected a name")
         mistakes.number("runtime", self.runtime, low=0)
@@ -67,7 +67,7 @@ class Periodic:
     until: float | None = None
 
     def __post_init__(self) -> None:
-        mistakes = Mistakes("trigger periodic")
+        mistakes = Checks("trigger periodic")
         mistakes.number("every", self.every, above=0)
         _check_range(mistakes, self.start, self.count, self.until)
         mistakes.raise_all()
@@ -88,7 +88,7 @@ class AtTimes:
     times: Sequence[float]
 
     def __post_init__(self) -> None:
-        mistakes = Mistakes("trigger at times")
+        mistakes = Checks("trigger at times")
         for place, time in enumerate(self.times):
             if mistakes.number(f"times[{place}]", time, low=0) and place and time < self.times[place - 1]:
                 mistakes.add(f"times[{place}] = {time!r}: expected no time before the one in front of it")
@@ -113,7 +113,7 @@ class AtRandom:
     until: float | None = None
 
     def __post_init__(self) -> None:
-        mistakes = Mistakes("trigger at random")
+        mistakes = Checks("trigger at random")
         _check_range(mistakes, self.start, self.count, self.until)
         if self.gaps.mean == 0 and self.count is None:
             mistakes.add("gaps of 0 seconds never end", "give a count")
@@ -190,7 +190,7 @@ def _in_range(time: float, number: int, count: int | None, until: float | None) 
     return None if over else time
 
 
-def _check_range(mistakes: Mistakes, start: float, count: int | None, until: float | None) -> None:
+def _check_range(mistakes: Checks, start: float, count: int | None, until: float | None) -> None:
     mistakes.number("start", start, low=0)
     if count is not None:
         mistakes.whole("count", count)
@@ -198,8 +198,8 @@ def _check_range(mistakes: Mistakes, start: float, count: int | None, until: flo
         mistakes.number("until", until, low=0)
 
 
-def _check_templates(name: str, templates: Sequence[JobTemplate]) -> Mistakes:
-    mistakes = Mistakes(f"templates {name}")
+def _check_templates(name: str, templates: Sequence[JobTemplate]) -> Checks:
+    mistakes = Checks(f"templates {name}")
     if not templates:
         mistakes.add("expected at least one job template")
     return mistakes

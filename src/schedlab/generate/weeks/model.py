@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.generate.base import ORIGIN
-from schedlab.generate.mistakes import Mistakes
+from schedlab.generate.checks import Checks
 from schedlab.generate.streams import concatenated, numbered
 from schedlab.generate.weeks.cut import backlogs, blocks
 from schedlab.generate.weeks.table import REMEDY, from_text, to_text
@@ -204,7 +204,7 @@ class Weeks:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], where: str) -> Self:
-        mistakes = Mistakes(where)
+        mistakes = Checks(where)
         mistakes.keys(data, KEYS)
         mistakes.whole("processors", data.get("processors", 0))
         mistakes.whole("steps", data.get("steps"), low=1)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from schedlab.cluster.slurm.lines import Mistakes
 from schedlab.files.bytestream import text_of
 from schedlab.files.slurm_values import shown
+from schedlab.model.mistakes import Mistakes
 from schedlab.model.suggest import did_you_mean
 from schedlab.slurm.accounts.model import NORMAL, ROOT, Account, Accounts, Association, Member, Qos, settings, words
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from schedlab.files.bytestream import text_of
 from schedlab.model.suggest import did_you_mean
-from schedlab.model.toml_lines import Mistakes, TomlLines, load_toml
+from schedlab.model.toml_lines import TomlMistakes, load_toml
 from schedlab.slurm.accounts.model import (
     NORMAL,
     ROOT,
@@ -36,8 +36,7 @@ def read_toml(path: Path, qos: Sequence[Qos] = ()) -> Accounts:
 
 
 def parse_toml(text: str, file: str, qos: Sequence[Qos] = ()) -> Accounts:
-    data = load_toml(text, file)
-    mistakes = Mistakes(file, TomlLines(text))
+    data, mistakes = load_toml(text, file)
     accounts = _Reading(data, mistakes).accounts(qos)
     mistakes.raise_all()
     return accounts
@@ -46,7 +45,7 @@ def parse_toml(text: str, file: str, qos: Sequence[Qos] = ()) -> Accounts:
 class _Reading:
     """Turns the tables of a file into accounts, noting what is wrong."""
 
-    def __init__(self, data: Mapping[str, Any], mistakes: Mistakes) -> None:
+    def __init__(self, data: Mapping[str, Any], mistakes: TomlMistakes) -> None:
         self.data, self.mistakes = data, mistakes
         self.qos_names: set[str] = set()
         self.account_names = {name.lower() for name in self._table((), data).get("accounts", ())} | {ROOT}
@@ -92,11 +91,8 @@ class _Reading:
                 self.mistakes.add((key, name), f"{name}: expected a table", f"such as [{key}.{name}]")
 
     def _check_keys(self, path: Place, table: Mapping[str, Any], known: Sequence[str]) -> None:
-        for key in table:
-            if key not in known:
-                where = f"[{'.'.join(map(str, path))}]" if path else "the file"
-                listing = f"{where} has {', '.join(known)}" if len(known) < 10 else ""
-                self.mistakes.add((*path, key), f"unknown key '{key}'", did_you_mean(key, known, listing))
+        where = f"[{'.'.join(map(str, path))}]" if path else "the file"
+        self.mistakes.check_keys(path, table, known, f"{where} has {', '.join(known)}" if len(known) < 10 else "")
 
     def _settings(
         self, path: Place, table: Mapping[str, Any], kind: type[Limits], others: Sequence[str] = ()

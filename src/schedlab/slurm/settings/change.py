@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
+from schedlab.cluster.slurm.entries import items
 from schedlab.cluster.slurm.hosts import host_names
+from schedlab.cluster.slurm.keys import RELEASE, expected
 from schedlab.model.nodeset import fold
 from schedlab.model.suggest import did_you_mean
-from schedlab.slurm.settings.entries import items
-from schedlab.slurm.settings.known import LIST_ITEMS, RELEASE, expected
+from schedlab.slurm.settings.list_items import LIST_ITEMS
 
 _WHOLE = re.compile(r"[0-9]{1,18}[kK]?")
 _YES_NO = ("yes", "up", "true", "1", "no", "down", "false", "0")

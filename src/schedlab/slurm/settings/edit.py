@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from schedlab.cluster.slurm.entries import Entry, Settings, items, with_defaults
 from schedlab.cluster.slurm.hosts import host_names
+from schedlab.cluster.slurm.keys import FIELDS, RELEASE
 from schedlab.cluster.slurm.lines import Value
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.nodeset import fold
 from schedlab.model.suggest import did_you_mean
 from schedlab.slurm.settings.change import changed
-from schedlab.slurm.settings.entries import Entry, Settings, items, names_of, with_defaults
-from schedlab.slurm.settings.known import FIELDS, RELEASE
 from schedlab.slurm.settings.releases import is_of_another_release
 from schedlab.slurm.settings.replaced import why_replaced
 
@@ -38,8 +38,11 @@ class _Edit:
         return Value(text, f"--set {self.text}", 0, FIELDS[self.kind][self.key]) if text else None
 
 
-def apply_edits(settings: Settings, edits: Sequence[str]) -> Settings:
-    """One after the other; all mistakes are raised together."""
+def edited(settings: Settings, edits: Sequence[str]) -> Settings:
+    """The settings after the changes that texts such as `SchedulerParameters+=bf_window=4320` ask for.
+
+    One after the other; all mistakes are raised together.
+    """
     mistakes: list[InputError] = []
     for text in edits:
         try:
@@ -87,7 +90,7 @@ def _applied(edit: _Edit, settings: Settings) -> list[Entry]:
             entries = _without_priority(entries)
         return _lines_changed(edit, entries)
     value = edit.new_value(settings.general(edit.key))
-    places = [at for at, entry in enumerate(entries) if not entry.kind and entry.subject.key.casefold() == edit.key]
+    places = [at for at, entry in enumerate(entries) if not entry.kind and entry.subject.name == edit.key]
     kept = [entry for at, entry in enumerate(entries) if at not in places]
     if value is not None:
         kept.insert(places[0] if places else 0, Entry("", (value,)))
@@ -117,7 +120,7 @@ def _lines_changed(edit: _Edit, entries: list[Entry]) -> list[Entry]:
 
 def _names(entry: Entry) -> list[str]:
     if entry.kind == "nodename" and not entry.is_default:
-        return names_of(entry.subject)
+        return host_names(entry.subject.text)
     return [entry.subject.text]
 
 
@@ -143,7 +146,7 @@ def _line_changed(edit: _Edit, entry: Entry, fields: Mapping[str, Value]) -> Ent
     earlier_names = [earlier for earlier, key in _SAME.items() if key == edit.key]
     old = next((fields[name] for name in (edit.key, *earlier_names) if name in fields), None)
     value = edit.new_value(old)
-    if value is None and old is not None and old.key.casefold() not in entry.fields:
+    if value is None and old is not None and old.name not in entry.fields:
         hint = "give a value of its own with ="
         raise InputError(f"{old.key}={old.text} comes from DEFAULT", where=f"--set {edit.text}", hint=hint)
     entry = entry.without(*earlier_names)

@@ -6,31 +6,48 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from schedlab.cluster.slurm.hosts import host_names
-from schedlab.cluster.slurm.lines import Mistakes
+from schedlab.cluster.slurm.entries import Settings, items
+from schedlab.cluster.slurm.nodes import NodeSpec, read_nodes
 from schedlab.files.whole_file import whole_file
-from schedlab.model.errors import InputErrors
+from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.mistakes import Mistakes
 from schedlab.slurm.settings.differences import Difference
-from schedlab.slurm.settings.entries import Settings
-from schedlab.slurm.settings.facts import Facts, facts_of
 from schedlab.slurm.settings.general import emulated_general
-from schedlab.slurm.settings.gres import gres_conf, with_gres
-from schedlab.slurm.settings.nodes import NodeSpec, node_specs
+from schedlab.slurm.settings.gres import gres_differences, gres_entries
 from schedlab.slurm.settings.plugins import missing_plugins
 from schedlab.slurm.settings.releases import in_words_of_this_release
 from schedlab.slurm.settings.replaced import ROUTINE
 from schedlab.slurm.settings.rewritten import lines_of, rewritten
-from schedlab.slurm.settings.topology import topology_conf
+from schedlab.slurm.settings.topology import topology_entries
 
 
 @dataclass(frozen=True, slots=True)
 class Emulation:
-    """The texts of the files by name, what is not as at the site, and what slurmctld's surroundings have to know."""
+    """The settings of an emulated slurmctld, what of them is not as at the site, and the nodes that register."""
 
-    files: dict[str, str]
+    settings: Settings
     differences: tuple[Difference, ...]
     nodes: tuple[NodeSpec, ...]
-    facts: Facts
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Their texts by name."""
+        head = f"# From {self.settings.path.name}, for emulation.\n"
+        texts = {
+            "slurm.conf": f"{head}{lines_of(self.settings.entries)}",
+            "gres.conf": lines_of(self.settings.gres),
+            "topology.conf": lines_of(self.settings.topology),
+        }
+        return {name: text for name, text in texts.items() if text}
+
+    @property
+    def cluster_name(self) -> str:
+        return self.settings.text("ClusterName").casefold()
+
+    @property
+    def tres(self) -> tuple[str, ...]:
+        """Of AccountingStorageTRES: what is counted beyond what always is."""
+        return tuple(dict.fromkeys(item.casefold() for item in items(self.settings.text("AccountingStorageTRES"))))
 
     def write(self, folder: Path) -> Path:
         """Write the files into a folder that is there; returns the path of slurm.conf."""
@@ -55,6 +72,9 @@ def emulated(
 
     `has_plugin` says whether the Slurm at hand has a plug-in such as `select/cons_tres`.
     """
+    if not any(not entry.is_default for entry in settings.of("partitionname")):
+        hint = "a line such as PartitionName=normal Nodes=ALL Default=YES"
+        raise InputError("describes no partition", where=str(settings.path), hint=hint)
     differences: list[Difference] = []
     known = replace(settings, entries=tuple(in_words_of_this_release(settings.entries, differences)))
     missing = missing_plugins(known, has_plugin)
@@ -68,30 +88,21 @@ def emulated(
         "user": user,
         "plugin_folder": str(plugin_folder),
     }
-    values = {entry.subject.key: entry.subject for entry in known.entries if not entry.kind}
+    values = {entry.subject.key: entry.subject for entry in known.of("")}
     general = emulated_general(values, run, accounting=accounting, has_plugin=has_plugin, differences=differences)
     lines = [rewritten(entry, accounting=accounting, differences=differences) for entry in known.entries if entry.kind]
     lines.sort(key=lambda entry: entry.kind == "downnodes")  # readers may want to know the nodes first
-    final = replace(known, entries=(*general, *lines))
 
     mistakes = Mistakes()
-    specs, counted = node_specs(known.entries, mistakes)
-    nodes = with_gres(specs, counted, settings.gres, mistakes, differences)
-    names = {
-        name
-        for entry in lines
-        if entry.kind == "nodename" and not entry.is_default
-        for name in host_names(entry.subject.text)
-    }
-    files = {
-        "slurm.conf": f"# From {settings.path.name}, for emulation.\n{lines_of(final.entries)}",
-        "gres.conf": gres_conf(nodes),
-        "topology.conf": topology_conf(settings.topology, names, mistakes, differences),
-    }
-    mistakes.raise_all()
-    return Emulation(
-        files={name: text for name, text in files.items() if text},
-        differences=tuple(sorted(differences, key=lambda difference: difference.why in ROUTINE)),
-        nodes=tuple(nodes),
-        facts=facts_of(final),
+    specs = read_nodes(known, [], mistakes)
+    nodes = [node for node in specs.values() if node.state != "FUTURE"]  # others do not exist yet
+    differences += gres_differences(settings, nodes)
+    final = replace(
+        known,
+        entries=(*general, *lines),
+        gres=tuple(gres_entries(nodes)),
+        topology=tuple(topology_entries(settings.topology, specs.keys(), differences, mistakes)),
     )
+    mistakes.raise_all()
+    ordered = sorted(differences, key=lambda difference: difference.why in ROUTINE)
+    return Emulation(final, tuple(ordered), tuple(nodes))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from schedlab.cluster.slurm.entries import Entry, items
 from schedlab.cluster.slurm.lines import Value
 from schedlab.slurm.settings.differences import Difference
-from schedlab.slurm.settings.entries import Entry, items
 from schedlab.slurm.settings.plugins import submit_plugins
 from schedlab.slurm.settings.replaced import ACCOUNTING_PORT, LEFT_OUT, REPLACED
 from schedlab.slurm.settings.rewritten import NO_ACCOUNTS, NO_SUCH_TRES, plain_weights

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from schedlab.cluster.slurm.entries import Settings, items
 from schedlab.model.errors import InputError
-from schedlab.slurm.settings.entries import Settings, items, place
 
 # By key, what Debian's packages have.
 _DECIDE = {
@@ -32,12 +32,12 @@ def missing_plugins(settings: Settings, has_plugin: Callable[[str], bool]) -> li
             continue
         there = [name for name in usual if has_plugin(name)]
         hint = f"there are {', '.join(there)}; choose with --set {key}={there[0]}" if there else "install it"
-        found.append(InputError(f"{key}={value.text}: this Slurm has no such plug-in", where=place(value), hint=hint))
+        found.append(InputError(f"{key}={value.text}: this Slurm has no such plug-in", where=value.place, hint=hint))
     topology = settings.general("TopologyPlugin")
     if topology is not None and topology.text in _NEEDS_FILE and not settings.has_topology:
         message = f"TopologyPlugin={topology.text} needs a topology.conf, and there is none beside {settings.path.name}"
         hint = "put it there, or do without: --set TopologyPlugin=topology/none"
-        found.append(InputError(message, where=place(topology), hint=hint))
+        found.append(InputError(message, where=topology.place, hint=hint))
     return found
 
 

@@ -4,34 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from schedlab.cluster.slurm.keys import GENERAL_KEYS, NODE_KEYS, PARTITION_KEYS
+from schedlab.cluster.slurm.entries import Entry, items
+from schedlab.cluster.slurm.keys import FIELDS, OLD, OTHER_RELEASES, RELEASE
 from schedlab.cluster.slurm.lines import Value
 from schedlab.model.suggest import closest
 from schedlab.slurm.settings.differences import Difference
-from schedlab.slurm.settings.entries import Entry, items
-from schedlab.slurm.settings.known import FIELDS, LIST_ITEMS, RELEASE
+from schedlab.slurm.settings.list_items import LIST_ITEMS
 
 _LATER = f"of a later release; Slurm {RELEASE} does not know it"
 _EARLIER = "of an earlier release; it no longer does anything"
-
-# Of the whole cluster.
-_OLD_KEYS = """
-    cachegroups checkpointtype chosloc defaultstoragehost defaultstorageloc defaultstoragepass defaultstorageport
-    defaultstoragetype defaultstorageuser dynallocport fastschedule jobcheckpointdir layouts memlimitenforce
-    msgaggregationparams schedulerauth schedulerport schedulerrootfilter slurmdplugstack
-"""
-_NEW_KEYS = """
-    certgenparameters certgentype certmgrparameters certmgrtype clifilterparameters dataparserparameters epilogtimeout
-    gresconf hashplugin healthchecktimeout httpparsertype jobcomppassscript licenseparameters maxbatchrequeue
-    metricsauthusers metricsparameters metricstype namespacetype preemptparameters prologtimeout
-    slurmctldhttpauthparameters slurmdhttpauthparameters suspendexcstates tlsparameters tlstype urlparsertype
-"""
-_OLD, _NEW = frozenset(_OLD_KEYS.split()), frozenset(_NEW_KEYS.split())
-_NEW_FIELDS = {
-    "nodename": frozenset(("restrictedcorespergpu", "topology", "parameters", "gresconf")),
-    "partitionname": frozenset(("maxcpuspersocket", "powerdownonidle", "exclusivetopo", "topology", "exclusive")),
-}
-_MEANT = {"": GENERAL_KEYS, "nodename": NODE_KEYS, "partitionname": PARTITION_KEYS}
 
 # Plug-ins that have another name, or none, in 22.05.
 _PLUGINS = {"topology/flat": "topology/none", "topology/default": "topology/none"}
@@ -61,7 +42,7 @@ _PREEMPT = {
 
 
 def is_of_another_release(kind: str, key: str) -> bool:
-    return key in (_OLD | _NEW if not kind else _NEW_FIELDS.get(kind, frozenset()))
+    return key in OTHER_RELEASES.get(kind, {})
 
 
 def in_words_of_this_release(entries: Iterable[Entry], differences: list[Difference]) -> list[Entry]:
@@ -73,7 +54,7 @@ def in_words_of_this_release(entries: Iterable[Entry], differences: list[Differe
             differences.append(Difference("FrontendName", entry.subject.text, "", "every node is emulated by itself"))
         elif entry.kind:
             kept.append(_line(entry, differences))
-        elif entry.subject.key.casefold() == "preemptparameters":
+        elif entry.subject.name == "preemptparameters":
             moved += _preemption(entry.subject, differences)
         elif known := _known("", entry.subject, entry.subject.key, differences):
             kept.append(Entry("", (known,)))
@@ -92,8 +73,8 @@ def _line(entry: Entry, differences: list[Difference]) -> Entry:
 
 def _known(kind: str, value: Value, shown: str, differences: list[Difference]) -> Value | None:
     """The value if this release takes it, without items that it does not know; None if nothing is left."""
-    key = value.key.casefold()
-    if (not kind and key in _OLD) or key not in FIELDS[kind]:
+    key = value.name
+    if (not kind and key in OLD) or key not in FIELDS[kind]:
         differences.append(Difference(shown, value.text, "", _why_not(kind, key)))
         return None
     text = ",".join(_known_items(key, value.text, shown, differences)) if _is_checked(kind, key) else value.text
@@ -135,9 +116,9 @@ def _has_no(item: str) -> str:
 
 
 def _why_not(kind: str, key: str) -> str:
-    if not kind and key in _OLD:
+    if not kind and key in OLD:
         return _EARLIER
-    if is_of_another_release(kind, key) or key in _MEANT.get(kind, ()):
+    if is_of_another_release(kind, key):
         return _LATER
     near = closest(key, FIELDS[kind].values())
     return f"Slurm {RELEASE} does not know it{f'; did you mean {near}?' if near else ''}"

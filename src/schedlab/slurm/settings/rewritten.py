@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from schedlab.cluster.slurm.entries import Entry, items
 from schedlab.cluster.slurm.lines import Value
 from schedlab.slurm.settings.differences import Difference
-from schedlab.slurm.settings.entries import Entry, items
 from schedlab.slurm.settings.replaced import NODE_FIELDS, PARTITION_FIELDS
 
 # Without slurmdbd these resources exist, and no others.

@@ -2,42 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import replace
 
-from schedlab.cluster.slurm.lines import Mistakes, Value, listed
+from schedlab.cluster.slurm.entries import Entry
+from schedlab.cluster.slurm.hosts import host_names
+from schedlab.cluster.slurm.keys import RELEASE, by_lower_case
+from schedlab.cluster.slurm.lines import Value
+from schedlab.model.mistakes import Mistakes
 from schedlab.model.nodeset import fold
 from schedlab.slurm.settings.differences import Difference
-from schedlab.slurm.settings.entries import Entry
 
-_FIELDS = {"linkspeed": "LinkSpeed", "nodes": "Nodes", "switches": "Switches"}
+_FIELDS = by_lower_case("SwitchName LinkSpeed Nodes Switches")
 
 
-def topology_conf(entries: Sequence[Entry], nodes: Set[str], mistakes: Mistakes, differences: list[Difference]) -> str:
-    """The text of a topology.conf for topology/tree; "" if it has no switches."""
-    lines: list[str] = []
+def topology_entries(
+    entries: Sequence[Entry], nodes: Set[str], differences: list[Difference], mistakes: Mistakes
+) -> Iterator[Entry]:
+    """The lines of a topology.conf for topology/tree."""
     for entry in entries:
         if entry.kind != "switchname":
-            differences.append(
-                Difference(f"topology.conf {entry.subject.key}", entry.subject.text, "", "Slurm 22.05 does not know it")
-            )
+            why = f"Slurm {RELEASE} does not know it"
+            differences.append(Difference(f"topology.conf {entry.subject.key}", entry.subject.text, "", why))
             continue
-        fields = [f"SwitchName={entry.subject.text}"]
-        for key, value in entry.fields.items():
-            if key in _FIELDS:
-                text = _known(value, nodes, mistakes, differences) if key == "nodes" else value.text
-                fields += [f"{_FIELDS[key]}={text}"] if text else []
-        if len(fields) > 1:
-            lines.append(" ".join(fields))
-    return "".join(f"{line}\n" for line in lines)
+        known = [
+            replace(value, key=_FIELDS[value.name]) for value in entry.values if value.name in _FIELDS and value.text
+        ]
+        values = [_known(value, nodes, differences) if value.name == "nodes" else value for value in known]
+        if len({"nodes", "switches"} & entry.fields.keys()) != 1:
+            entry.subject.wrong(mistakes, f"Slurm {RELEASE} expects either Nodes or Switches")
+        yield Entry("switchname", tuple(values))
 
 
-def _known(value: Value, nodes: Set[str], mistakes: Mistakes, differences: list[Difference]) -> str:
-    names = listed(value, mistakes)
+def _known(value: Value, nodes: Set[str], differences: list[Difference]) -> Value:
+    names = host_names(value.text)
     missing = {name: None for name in names if name not in nodes and name.upper() != "ALL"}
-    if not missing:
-        return value.text
     left = [name for name in names if name not in missing]
-    if not left:
-        return value.text  # a switch has to have something below it, if only names
+    if not missing or not left:
+        return value  # a switch has to have something below it, if only names
     differences.append(Difference("topology.conf Nodes", fold(missing), "", "slurm.conf has no such node"))
-    return fold(dict.fromkeys(left))
+    return replace(value, text=fold(dict.fromkeys(left)))

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.model.errors import InputError
+from schedlab.model.mistakes import printable
 from schedlab.workload.table.files import Chunk
-from schedlab.workload.table.mapping import Column, factor, printable
+from schedlab.workload.table.mapping import Column, factor
 
 MOST_SECONDS = 1e12
 MOST_OF_ANYTHING = 1e9  # nodes, cores, gpus

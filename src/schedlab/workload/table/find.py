@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from schedlab.model.errors import InputError
+from schedlab.model.mistakes import printable
 from schedlab.workload.options import ReadOptions
 from schedlab.workload.table import alibaba, opendc
 from schedlab.workload.table.files import TableFile, open_table
-from schedlab.workload.table.mapping import TARGETS, Column, Mapping, printable
+from schedlab.workload.table.mapping import TARGETS, Column, Mapping
 from schedlab.workload.table.own import is_own, own_mapping
 from schedlab.workload.table.toml import read_mapping
 

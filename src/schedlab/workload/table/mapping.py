@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.mistakes import printable
 from schedlab.model.suggest import did_you_mean
 from schedlab.model.units import BYTE_UNITS
 
@@ -97,12 +98,6 @@ class Mapping:
         listing = f"columns: {printable(', '.join(titles))}"
         hint = did_you_mean(title, map(printable, titles), listing) if title else listing
         return InputError(printable(message), where=where, hint=hint)
-
-
-def printable(text: str, most: int = 1000) -> str:
-    """For error messages: without control characters, cut where it gets absurd."""
-    text = text if text.isprintable() else "".join(char if char.isprintable() else "�" for char in text)
-    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def factor(name: str, column: Column) -> float:

@@ -9,8 +9,8 @@ from typing import Any
 
 from schedlab.files.bytestream import Progress
 from schedlab.model.errors import InputError
+from schedlab.model.mistakes import printable
 from schedlab.workload.table.files import Chunk
-from schedlab.workload.table.mapping import printable
 
 ROWS = 1 << 16  # at a time
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
-import tomllib
 from pathlib import Path
 from typing import Any
 
 from schedlab.model.errors import InputError
 from schedlab.model.suggest import did_you_mean
-from schedlab.model.toml_lines import Mistakes, TomlLines
+from schedlab.model.toml_lines import TomlMistakes, load_toml, shown
 from schedlab.model.units import BYTE_UNITS
 from schedlab.workload.table.mapping import (
     AMOUNTS,
@@ -22,7 +20,6 @@ from schedlab.workload.table.mapping import (
     TIMES,
     Column,
     Mapping,
-    printable,
 )
 
 _EVERY = ("column", "value", "pattern")
@@ -46,36 +43,22 @@ def read_mapping(path: Path) -> Mapping:
 
 def parse_mapping(text: str, file: str = "mapping") -> Mapping:
     """The mapping that the TOML `text` gives; all its mistakes are reported at once."""
-    try:
-        data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        found = re.search(r"\(at line (\d+)", str(error))
-        where = f"{file}:{found[1] if found else text.count(chr(10)) + 1}"
-        raise InputError(
-            f"this is not TOML: {printable(str(error))}", where=where, hint='a line is key = "their column"'
-        ) from None
-    lines = TomlLines(text)
-    parser = _Parser(Mistakes(file, lines))
-    mapping = parser.mapping(data, file, lines)
-    parser.mistakes.raise_all()
+    data, mistakes = load_toml(text, file, hint='a line is key = "their column"')
+    mapping = _Parser(mistakes).mapping(data)
+    mistakes.raise_all()
     return mapping
 
 
 class _Parser:
-    def __init__(self, mistakes: Mistakes) -> None:
+    def __init__(self, mistakes: TomlMistakes) -> None:
         self.mistakes = mistakes
 
-    def _add(self, path: tuple[str, ...], message: str, hint: str = "") -> None:
-        self.mistakes.add(path, printable(message), printable(hint))
-
-    def mapping(self, data: dict[str, Any], file: str, lines: TomlLines) -> Mapping:
-        for key in data.keys() - {"table", "columns", "resources"}:
-            hint = did_you_mean(key, ("table", "columns", "resources"), "a mapping has [table], [columns], [resources]")
-            self._add((key,), f"unknown key '{key}'", hint)
-        table, columns, others = (self._table(data, key) for key in ("table", "columns", "resources"))
-        for key in table.keys() - {"separator", "header", "missing"}:
-            hint = did_you_mean(key, ("separator", "header", "missing"), "[table] has separator, header and missing")
-            self._add(("table", key), f"unknown key '{key}'", hint)
+    def mapping(self, data: dict[str, Any]) -> Mapping:
+        known = ("table", "columns", "resources")
+        self.mistakes.check_keys((), data, known, "a mapping has [table], [columns], [resources]")
+        table, columns, others = (self._table(data, key) for key in known)
+        listing = "[table] has separator, header and missing"
+        self.mistakes.check_keys(("table",), table, ("separator", "header", "missing"), listing)
         found = {name: self._column(("columns", name), value) for name, value in columns.items() if self._known(name)}
         resources = {name: self._column(("resources", name), value) for name, value in others.items()}
         self._enough({*columns}, bool(others))
@@ -85,15 +68,15 @@ class _Parser:
             separator=self._separator(table.get("separator", "auto")),
             header=self._flag(table.get("header", True)),
             missing=self._texts(("table", "missing"), table.get("missing", list(MISSING))),
-            file=file,
-            lines=lines,
+            file=self.mistakes.file,
+            lines=self.mistakes.lines,
         )
 
     def _table(self, data: dict[str, Any], key: str) -> dict[str, Any]:
         value = data.get(key, {})
         if isinstance(value, dict):
             return value
-        self._add((key,), f"{key} = {_shown(value)}: expected a table", f"write [{key}] and its keys below")
+        self.mistakes.add((key,), f"{key} = {shown(value)}: expected a table", f"write [{key}] and its keys below")
         return {}
 
     def _known(self, name: str) -> bool:
@@ -102,33 +85,31 @@ class _Parser:
         hint = did_you_mean(name, TARGETS, f"a job has {', '.join(TARGETS)}")
         if name in ("missing", "separator", "header"):
             hint = f"write {name} below [table]"
-        self._add(("columns", name), f"a job has no '{name}'", hint)
+        self.mistakes.add(("columns", name), f"a job has no '{name}'", hint)
         return False
 
     def _enough(self, given: set[str], other_resources: bool) -> None:
         """A job has a submit time, a run time and a size."""
         if "submit" not in given:
-            self._add(("columns",), "nothing says when jobs are submitted", 'add submit = "their column"')
+            self.mistakes.add(("columns",), "nothing says when jobs are submitted", 'add submit = "their column"')
         if "runtime" not in given and not ("end" in given and given & {"start", "wait"}):
             hint = 'add runtime = "their column", or start and end'
-            self._add(("columns",), "nothing says how long jobs run", hint)
+            self.mistakes.add(("columns",), "nothing says how long jobs run", hint)
         if not given & {"cores", "nodes"} and not other_resources:
             hint = 'add cores = "their column", or nodes; cores = { value = 1 } for jobs of one core'
-            self._add(("columns",), "nothing says how large jobs are", hint)
+            self.mistakes.add(("columns",), "nothing says how large jobs are", hint)
 
     def _column(self, path: tuple[str, str], value: Any) -> Column | None:
         if isinstance(value, str) and value:
             return Column(value)
         if not isinstance(value, dict):
             hint = f'{path[1]} = "their column", or {{ column = "…", unit = "…" }}'
-            self._add(path, f"{path[1]} = {_shown(value)}: expected the title of a column", hint)
+            self.mistakes.add(path, f"{path[1]} = {shown(value)}: expected the title of a column", hint)
             return None
         allowed = _allowed(*path)
-        for key in value.keys() - allowed.keys():
-            hint = did_you_mean(key, allowed, f"'{path[1]}' can have {', '.join(allowed)}")
-            self._add((*path, key), f"unknown key '{key}'", hint)
+        self.mistakes.check_keys(path, value, allowed, f"'{path[1]}' can have {', '.join(allowed)}")
         if ("column" in value) == ("value" in value):
-            self._add(path, f"{path[1]} needs either column or value", f'{path[1]} = {{ column = "…" }}')
+            self.mistakes.add(path, f"{path[1]} needs either column or value", f'{path[1]} = {{ column = "…" }}')
         words = tuple(
             (word, code)
             for key, code in STATUS.items()
@@ -141,42 +122,42 @@ class _Parser:
         if isinstance(given.get("unit"), str):
             given["unit"] = given["unit"].casefold()
         if words and "value" in value:
-            self._add(path, "a value needs no lists of words")
+            self.mistakes.add(path, "a value needs no lists of words")
         return Column(**given, words=words)
 
     def _check(self, path: tuple[str, ...], key: str, value: Any, choice: tuple[str, ...]) -> None:
         if key == "value" and isinstance(value, str | int | float) and not isinstance(value, bool):
             return
         if not isinstance(value, str) or not value:
-            self._add(path, f"{key} = {_shown(value)}: expected a text in quotes")
+            self.mistakes.add(path, f"{key} = {shown(value)}: expected a text in quotes")
         elif choice and value.casefold() not in [one.casefold() for one in choice]:
-            self._add(path, f'{key} = "{value}": not known here', f"one of {', '.join(choice)}")
+            self.mistakes.add(path, f'{key} = "{value}": not known here', f"one of {', '.join(choice)}")
         elif key == "pattern":
             try:
                 groups = re.compile(value).groups
             except (re.error, OverflowError, RecursionError) as error:
-                self._add(path, f"pattern = {_shown(value)}: not a regular expression: {error}")
+                self.mistakes.add(path, f"pattern = {shown(value)}: not a regular expression: {error}")
             else:
                 if groups != 1:
                     hint = r"write what the value is in brackets: pattern = 'gpu:(\d+)'"
-                    self._add(path, f"pattern has {groups} groups, expected one", hint)
+                    self.mistakes.add(path, f"pattern has {groups} groups, expected one", hint)
 
     def _separator(self, value: Any) -> str:
         if value == "auto" or (isinstance(value, str) and len(value) == 1 and value.isascii() and value not in '"\r\n'):
             return str(value)
-        message = f'separator = {_shown(value)}: expected one character, or "auto"'
-        self._add(("table", "separator"), message, r'"," ";" "\t" or "|"')
+        message = f'separator = {shown(value)}: expected one character, or "auto"'
+        self.mistakes.add(("table", "separator"), message, r'"," ";" "\t" or "|"')
         return "auto"
 
     def _flag(self, value: Any) -> bool:
         if not isinstance(value, bool):
-            self._add(("table", "header"), f"header = {_shown(value)}: expected true or false")
+            self.mistakes.add(("table", "header"), f"header = {shown(value)}: expected true or false")
         return bool(value)
 
     def _texts(self, path: tuple[str, ...], value: Any) -> tuple[str, ...]:
         if isinstance(value, list) and all(isinstance(one, str) for one in value):
             return tuple(value)
-        self._add(path, f"{path[-1]} = {_shown(value)}: expected a list of texts", f'{path[-1]} = ["…", "…"]')
+        self.mistakes.add(path, f"{path[-1]} = {shown(value)}: expected a list of texts", f'{path[-1]} = ["…", "…"]')
         return ()
 
 
@@ -198,8 +179,3 @@ def _allowed(section: str, name: str) -> dict[str, tuple[str, ...]]:
     if name == "status":
         return allowed | dict.fromkeys(STATUS, ())
     return allowed
-
-
-def _shown(value: Any) -> str:
-    text = json.dumps(value, default=str, ensure_ascii=False)
-    return text if len(text) <= 60 else f"{text[:57]}…"

@@ -7,20 +7,21 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar
 
 from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.mistakes import Mistakes
 from schedlab.model.suggest import did_you_mean
 
 Built = TypeVar("Built")
 
 
-class Mistakes:
-    """Collects the mistakes of one model, to raise them together."""
+class Checks(Mistakes):
+    """The mistakes of one model, which has no lines: `where` is its name or its file."""
 
     def __init__(self, where: str) -> None:
+        super().__init__()
         self.where = where
-        self.errors: list[InputError] = []
 
     def add(self, message: str, hint: str = "") -> None:
-        self.errors.append(InputError(message, where=self.where, hint=hint))
+        self.at(self.where, 0, message, hint)
 
     def number(
         self, name: str, value: Any, *, low: float = -math.inf, high: float = math.inf, above: float | None = None
@@ -75,10 +76,6 @@ class Mistakes:
         except InputError as error:
             self.add(error.message, error.hint)
         return None
-
-    def raise_all(self) -> None:
-        if self.errors:
-            raise InputErrors(self.errors)
 
 
 def _range(low: float, high: float, above: float | None) -> str:

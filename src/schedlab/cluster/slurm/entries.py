@@ -1,15 +1,17 @@
-"""A slurm.conf as a list of entries in the order of the file, and what stands beside it."""
+"""A slurm.conf as a list of entries in the order of the file, with gres.conf and topology.conf beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from schedlab.cluster.slurm.hosts import host_names
-from schedlab.cluster.slurm.lines import Value
+from schedlab.cluster.slurm.keys import FIELDS
+from schedlab.cluster.slurm.lines import Line, Value, read_lines
+from schedlab.model.mistakes import Mistakes
 
-KINDS = ("nodename", "partitionname", "nodeset", "downnodes", "frontendname")
+_KINDS = [kind for kind in FIELDS if kind]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +19,16 @@ class Entry:
     """A key of the whole cluster (`kind` is ""), or a line about nodes, a partition… whose first value names it."""
 
     kind: str
-    values: tuple[Value, ...]
+    values: Line
 
     @property
     def subject(self) -> Value:
         return self.values[0]
+
+    @property
+    def file(self) -> str:
+        """The name of its file, without the folder."""
+        return Path(self.subject.file).name
 
     @property
     def is_default(self) -> bool:
@@ -31,21 +38,19 @@ class Entry:
     @property
     def fields(self) -> dict[str, Value]:
         """What the line says, by the key in lower case; without its subject if it is about a thing."""
-        return {value.key.casefold(): value for value in (self.values[1:] if self.kind else self.values)}
+        return {value.name: value for value in (self.values[1:] if self.kind else self.values)}
 
     def with_field(self, value: Value) -> Entry:
         """The line with another value in its place, or at the end."""
-        key = value.key.casefold()
-        if key not in self.fields:
+        if value.name not in self.fields:
             return replace(self, values=(*self.values, value))
         first = self.values[:1] if self.kind else ()
-        rest = (value if old.key.casefold() == key else old for old in self.values[len(first) :])
+        rest = (value if old.name == value.name else old for old in self.values[len(first) :])
         return replace(self, values=(*first, *rest))
 
     def without(self, *keys: str) -> Entry:
         first = self.values[:1] if self.kind else ()
-        rest = (value for value in self.values[len(first) :] if value.key.casefold() not in keys)
-        return replace(self, values=(*first, *rest))
+        return replace(self, values=(*first, *(v for v in self.values[len(first) :] if v.name not in keys)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +66,14 @@ class Settings:
     def general(self, key: str) -> Value | None:
         """The value of a key of the whole cluster; the last one counts."""
         name = key.casefold()
-        found = [entry.subject for entry in self.entries if not entry.kind and entry.subject.key.casefold() == name]
-        return found[-1] if found else None
+        return next((e.subject for e in reversed(self.entries) if not e.kind and e.subject.name == name), None)
 
     def text(self, key: str, default: str = "") -> str:
         value = self.general(key)
         return default if value is None else value.text
 
-    def edited(self, edits: Sequence[str]) -> Settings:
-        """The settings after the changes that texts such as `SchedulerParameters+=bf_window=4320` ask for."""
-        from schedlab.slurm.settings.edit import apply_edits
-
-        return apply_edits(self, edits)
+    def of(self, kind: str) -> list[Entry]:
+        return [entry for entry in self.entries if entry.kind == kind]
 
 
 def with_defaults(entries: Sequence[Entry], kind: str) -> Iterator[tuple[int, Entry, Mapping[str, Value]]]:
@@ -85,16 +86,6 @@ def with_defaults(entries: Sequence[Entry], kind: str) -> Iterator[tuple[int, En
             yield position, entry, defaults | entry.fields
 
 
-def names_of(value: Value) -> list[str]:
-    """The names that the subject of a line stands for."""
-    return host_names(value.text)
-
-
-def place(value: Value) -> str:
-    """Where a value comes from, for messages."""
-    return f"{value.file}, line {value.line}" if value.line else value.file
-
-
 def items(text: str) -> list[str]:
     """The items of a comma list; commas in brackets are part of an item."""
     found, depth = [""], 0
@@ -105,3 +96,33 @@ def items(text: str) -> list[str]:
         else:
             found[-1] += letter
     return [item.strip() for item in found if item.strip()]
+
+
+def beside(path: Path, kind: str) -> Path | None:
+    """`gres.conf` beside `slurm.conf`, `a-gres.conf` beside `a-slurm.conf`; nothing belongs to other names."""
+    name = re.sub("slurm", kind, path.name, flags=re.IGNORECASE)
+    return path.with_name(name) if name != path.name else None
+
+
+def read_entries(path: Path, mistakes: Mistakes) -> Settings:
+    """The entries of a slurm.conf, and of `gres.conf` and `topology.conf` if they are there beside it."""
+    gres, topology = beside(path, "gres"), beside(path, "topology")
+    has_topology = topology is not None and topology.is_file()
+    entries = _entries(path, _KINDS, mistakes)
+    for entry in entries:
+        if not entry.kind and entry.subject.name in _KINDS:
+            entry.subject.wrong(mistakes, f"expected {entry.subject.key} at the beginning of a line")
+    return Settings(
+        path=path,
+        entries=entries,
+        gres=_entries(gres, ("nodename", "name"), mistakes) if gres and gres.is_file() else (),
+        topology=_entries(topology, ("switchname",), mistakes) if topology and has_topology else (),
+        has_topology=has_topology,
+    )
+
+
+def _entries(path: Path, kinds: Collection[str], mistakes: Mistakes) -> tuple[Entry, ...]:
+    found: list[Entry] = []
+    for line in read_lines(path, mistakes):
+        found += [Entry(line[0].name, line)] if line[0].name in kinds else [Entry("", (value,)) for value in line]
+    return tuple(found)

@@ -1,0 +1,45 @@
+"""`schedlab …` in a process of its own, forked from one that has imported the command line: no start-up time."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+FORKSERVER = multiprocessing.get_context("forkserver")
+FORKSERVER.set_forkserver_preload(
+    ["tests.commands", "schedlab.cli.main", "schedlab.cli.table", "schedlab.engine.simulate", "polars", "rich.table"]
+)
+SECONDS = 120
+
+
+def schedlab(*words: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """As `subprocess.run(["schedlab", *words], cwd=folder, capture_output=True, text=True)`."""
+    command = ["schedlab", *map(str, words)]
+    with tempfile.TemporaryDirectory() as place:
+        told = Path(place, "stdout"), Path(place, "stderr")
+        process = FORKSERVER.Process(target=_perform, args=(command, folder or Path.cwd(), dict(os.environ), told))
+        process.start()
+        process.join(SECONDS)
+        if process.exitcode is None:
+            process.kill()
+            process.join()
+            raise subprocess.TimeoutExpired(command, SECONDS)
+        return subprocess.CompletedProcess(command, process.exitcode, *(path.read_text() for path in told))
+
+
+def _perform(command: list[str], folder: Path, environment: Mapping[str, str], told: tuple[Path, Path]) -> None:
+    for stream, path in enumerate(told, start=1):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), stream)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = command
+
+    from schedlab.cli.main import main
+
+    main()
