@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -111,7 +112,7 @@ def test_metrics_of_observers_in_a_study(tmp_path: Path) -> None:
     assert all(f"the {metric_name(name)}" in " ".join(results.verdicts()) for name in results.metrics)
     page = study_page(results)
     assert "energy kwh" in page and "p99 turnaround" in page
-    assert "No run has the metric observed.energi_kwh. did you mean &#x27;observed.energy_kwh&#x27;?" in page
+    assert "No run has the metric observed.energi_kwh. did you mean 'observed.energy_kwh'?" in unescape(page)
 
 
 def test_every_name_is_a_number_of_the_summary() -> None:

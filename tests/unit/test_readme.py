@@ -24,7 +24,7 @@ def test_the_first_block_runs_and_tests() -> None:
 def test_what_a_bare_machine_needs_is_named() -> None:
     (line,) = (line for line in BLOCK if "apt install" in line)
     packages = line.partition("apt install")[2].partition("#")[0].split()
-    assert packages == ["git", "make", "g++", "cmake", "python3-venv", "python3-dev"]
+    assert packages == ["git", "make", "g++", "python3-venv", "python3-dev"]
     assert line.split("#")[0].strip().removeprefix("sudo ") in (ROOT / "CONTRIBUTING.md").read_text()
 
 

@@ -131,6 +131,10 @@ def test_deciders_that_cannot_are_named_before_anything_runs(place: Path) -> Non
     status, told = run(text, place / "study", checkpoint_every=0.0)
     assert status.done == 3
     assert told == ["no checkpoints can be made of mine.py:Elsewhere: a run of it that is interrupted begins anew"]
+    text = ONE.replace('"mine.py:Mortal"', '[{ name = "far", policy = "mine.py:Elsewhere" }]')
+    assert run(text, place / "named", checkpoint_every=0.0)[1] == [
+        "no checkpoints can be made of far: a run of it that is interrupted begins anew"
+    ]
 
 
 def test_what_decisions_cost_is_not_known_of_a_run_that_was_taken_up(place: Path) -> None:

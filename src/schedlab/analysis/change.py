@@ -47,8 +47,11 @@ class Change:
 
     @property
     def nothing(self) -> bool:
-        """The same in every repetition."""
-        return self.estimate == self.neutral and self.low == self.high
+        """The same in every repetition, but for rounding."""
+        return all(
+            limit is not None and math.isclose(limit, self.neutral, rel_tol=1e-9, abs_tol=1e-9)
+            for limit in (self.low, self.estimate, self.high)
+        )
 
     @property
     def constant(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -53,11 +53,15 @@ class StudyCheckpoint(Checkpoint):
         """Not yet: its metrics and its result are still to be written."""
 
 
-def beginning_anew(policies: Iterable[str]) -> list[str]:
-    """A sentence for each policy of whose runs no checkpoints can be made."""
-    found = [parse_policy(policy) for policy in policies]
-    refusing = [one for one in found if one.plugin and not getattr(one.plugin.target, "resumable", True)]
-    return list(dict.fromkeys(_refused(one.text) for one in refusing))
+def beginning_anew(policies: Iterable[str], names: Mapping[str, str]) -> list[str]:
+    """A sentence for each policy of whose runs no checkpoints can be made, by the name that the study gives it."""
+    found = [(policy, parse_policy(policy)) for policy in policies]
+    refusing = [
+        names.get(policy, one.text)
+        for policy, one in found
+        if one.plugin and not getattr(one.plugin.target, "resumable", True)
+    ]
+    return list(dict.fromkeys(map(_refused, refusing)))
 
 
 def _refused(policy: str, why: str = "") -> str:

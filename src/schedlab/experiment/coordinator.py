@@ -98,7 +98,8 @@ def _check_checkpoints(study: Study, tell: Tell) -> None:
     if DECIDING in study.metrics:
         hint = "a run that is taken up does not make its decisions again: leave out one of the two"
         raise InputError(f"does not go with the metric {DECIDING}", where="--checkpoint-every", hint=hint)
-    for sentence in beginning_anew(dict.fromkeys(str(point.get("policy", "")) for point in study.points())):
+    policies = dict.fromkeys(str(point.get("policy", "")) for point in study.points())
+    for sentence in beginning_anew(policies, study.names.get("policy", {})):
         tell(sentence)
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from schedlab.experiment.results import Results
-from schedlab.report import study_facts, study_groups, study_words
+from schedlab.report import study_facts, study_words
 from schedlab.report.findings import Findings
 from schedlab.report.page import page, write_page
 from schedlab.report.study_figures import figures
+from schedlab.report.study_groups import groups_table
+
+MOST_SAID = 12  # differences in what became of jobs; the others are one click away
 
 
 def write_study_report(path: Path, results: Results) -> None:
@@ -19,17 +21,21 @@ def write_study_report(path: Path, results: Results) -> None:
 
 def study_page(results: Results) -> str:
     found = Findings(results)
-    body = "\n".join(f"<h2>{title}</h2>\n{content}" for title, content in _sections(found) if content)
     return page(
-        results.name,
-        f"{study_words.summary(found)}\n{body}",
-        style=study_groups.STYLE,
-        script=study_groups.SCRIPT,
+        "study.html",
+        title=results.name,
+        summary=study_words.summary(found),
+        words=study_words.words(found),
+        most_said=MOST_SAID,
+        most_settings=study_words.MOST_SETTINGS,
+        groups=groups_table(found),
+        figures=figures(found),
+        parameters=study_facts.parameters(found),
+        failures=study_facts.failures(results),
+        environment=study_facts.environment(results),
+        seconds=study_facts.seconds(results),
+        study_file=study_facts.study_file(results),
+        versions=study_facts.versions(results),
+        hashes=study_facts.hashes(results),
+        folder=results.folder.name,
     )
-
-
-def _sections(found: Findings) -> Iterator[tuple[str, str]]:
-    yield "What it says", study_words.verdicts(found)
-    yield "In numbers", study_groups.groups_table(found)
-    yield "In pictures", figures(found)
-    yield from study_facts.sections(found)

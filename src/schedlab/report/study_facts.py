@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Iterator
-from html import escape
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,27 @@ from schedlab.model.errors import InputError
 from schedlab.model.units import format_duration
 from schedlab.model.version import VERSION
 from schedlab.report.findings import Findings
-from schedlab.report.page import facts
 
 MOST_FAILURES = 100
 MOST_LOOKED_AT = 20  # runs whose environment is read
 _FILES = ("log", "model", "cluster")
 
 
-def parameters(found: Findings) -> str:
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    name: str
+    kind: str  # varied, fixed, or of the study
+    values: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    rows: list[tuple[str, str, str]]  # where, the error, its traceback
+    more: int  # that are not among them
+
+
+def parameters(found: Findings) -> list[Parameter]:
     """What varied, then what did not."""
     study = found.results.study
     names = list(dict.fromkeys(name for run in found.results.planned for name in run.point))
@@ -44,56 +56,40 @@ def parameters(found: Findings) -> str:
             short = found.results.short
             pairs = value.items() if isinstance(value, dict) else ()
             shown = ", ".join(f"{key} = {short(key, one)}" for key, one in pairs) or str(value)
-            rows.append(_line(name, "study", shown, meaning))
-    head = '<tr><th>parameter</th><th class="text"></th><th class="text">values</th><th class="text">meaning</th></tr>'
-    return f"<table><thead>{head}</thead><tbody>\n" + "\n".join(rows) + "\n</tbody></table>"
+            rows.append(Parameter(name, "study", shown, meaning))
+    return rows
 
 
-def failures(results: Results) -> str:
-    """The runs that failed, each with its error; empty if none did."""
-    rows = []
-    for run, error, trace in results.status.failures[:MOST_FAILURES]:
-        story = f"<details><summary>traceback</summary><pre>{escape(trace.strip())}</pre></details>"
-        story = story if trace.strip() else ""
-        where = f"{results.group_of(run.point)}, repetition {run.repetition + 1}"
-        rows.append(f'<tr><td>{escape(where)}</td><td class="text">{escape(error)}{story}</td></tr>')
-    more = len(results.status.failures) - MOST_FAILURES
-    command = f"schedlab experiment status {escape(results.folder.name)} --json"
-    rest = f'<p class="about">and {more:,} more: {command} lists them all</p>' if more > 0 else ""
-    return f"<table><tbody>\n{chr(10).join(rows)}\n</tbody></table>{rest}" if rows else ""
+def failures(results: Results) -> Failures:
+    """The runs that failed, each with its error."""
+    failed = results.status.failures
+    rows = [
+        (f"{results.group_of(run.point)}, repetition {run.repetition + 1}", error, trace.strip())
+        for run, error, trace in failed[:MOST_FAILURES]
+    ]
+    return Failures(rows, len(failed) - len(rows))
 
 
-def environment(results: Results) -> str:
+def environment(results: Results) -> list[tuple[str, str]]:
     rows = [("schedlab", ", ".join(dict.fromkeys(result["schedlab"] for result in results.results)))]
     rows += _where_run(results)
     rows.append(("report written with", f"schedlab {VERSION}, Python {platform.python_version()}, {_processor()}"))
     memory = [costs["memory"] for result in results.results if (costs := result.get("performance"))]
     if memory:
         rows.append(("largest memory of a run", f"{max(memory):,.0f} MB"))
-    return facts(rows) + _seconds(results)
+    return rows
 
 
-def study_file(results: Results) -> str:
+def study_file(results: Results) -> str | None:
     path = results.folder / "study.toml"
-    return f"<pre>{escape(path.read_text())}</pre>" if path.is_file() else "<p>The study file is not in its folder.</p>"
+    return path.read_text() if path.is_file() else None
 
 
-def again(results: Results) -> str:
-    folder = results.folder.name
-    versions = " or ".join(dict.fromkeys(result["schedlab"] for result in results.results)) or VERSION
-    commands = (
-        f"schedlab experiment run {folder}.toml --out {folder}   # all of it, in a new folder",
-        f"schedlab experiment verify {folder}                    # compares every file with its hash",
-        f"schedlab experiment report {folder} --out report.html  # this page",
-    )
-    said = (
-        f"With schedlab {versions}, the study file above as {folder}.toml, and the files it names where it names them. "
-        "The same version, files and seed give the same numbers on every machine."
-    )
-    return f"<p>{escape(said)}</p><pre>{escape(chr(10).join(commands))}</pre>"
+def versions(results: Results) -> str:
+    return " or ".join(dict.fromkeys(result["schedlab"] for result in results.results)) or VERSION
 
 
-def hashes(results: Results) -> str:
+def hashes(results: Results) -> list[tuple[str, str]]:
     """Of the files that the study reads, and of its runs together."""
     rows = []
     for (name, value), run in _files(results).items():
@@ -105,20 +101,13 @@ def hashes(results: Results) -> str:
     rows.append(
         (f"{len(results.planned):,} planned runs", f"sha256 of their identities, sorted, a line each: {together}")
     )
-    return facts(rows)
+    return rows
 
 
-def _parameter(found: Findings, name: str, kind: str) -> str:
+def _parameter(found: Findings, name: str, kind: str) -> Parameter:
     names = found.results.study.get("names", {}).get(name, {})
     shown = ", ".join(f"{names[str(one)]}: {one}" if str(one) in names else str(one) for one in found.parameter(name))
-    return _line(name, kind, shown, PARAMETERS[name].meaning if name in PARAMETERS else "")
-
-
-def _line(name: str, kind: str, values: str, meaning: str) -> str:
-    return (
-        f'<tr><td>{escape(name)}</td><td class="note">{kind}</td><td class="text">{escape(values)}</td>'
-        f'<td class="text about">{escape(meaning)}</td></tr>'
-    )
+    return Parameter(name, kind, shown, PARAMETERS[name].meaning if name in PARAMETERS else "")
 
 
 def _where_run(results: Results) -> list[tuple[str, str]]:
@@ -148,17 +137,15 @@ def _processor() -> str:
     return f"{kind}, {names[0]} ({len(names)} cores)" if names else kind
 
 
-def _seconds(results: Results) -> str:
+def seconds(results: Results) -> list[tuple[str, str, str, str]]:
     """How long runs took, and what of it was the workload and the engine."""
     names = {"workload": "making or reading the jobs", "engine": "simulating", "all": "all, with metrics and files"}
     rows = []
     for key, meaning in names.items():
-        seconds = [float(result["seconds"][key]) for result in results.results]
-        if seconds:
-            mean, total = sum(seconds) / len(seconds), _total(sum(seconds))
-            rows.append(f"<tr><td>{meaning}</td><td>{mean:.3f}</td><td>{max(seconds):.3f}</td><td>{total}</td></tr>")
-    heads = "<tr><th>seconds a run</th><th>mean</th><th>longest</th><th>all runs</th></tr>"
-    return f"<table><thead>{heads}</thead><tbody>\n{chr(10).join(rows)}\n</tbody></table>" if rows else ""
+        found = [float(result["seconds"][key]) for result in results.results]
+        if found:
+            rows.append((meaning, f"{sum(found) / len(found):.3f}", f"{max(found):.3f}", _total(sum(found))))
+    return rows
 
 
 def _total(seconds: float) -> str:
@@ -182,13 +169,3 @@ def _as_it_ran(results: Results, run: PlannedRun) -> bool:
     same: Any = {name: asked.get(name) for name in ("phase", "trim", "keep")}
     study = Study(results.name, {}, metrics=tuple(asked.get("metrics", ())), **same)
     return identity(run.point, run.seed, study) == run.identity
-
-
-def sections(found: Findings) -> Iterator[tuple[str, str]]:
-    """Titles and contents, in the order of the page."""
-    yield "Parameters", parameters(found)
-    yield "Failed runs", failures(found.results)
-    yield "Environment", environment(found.results)
-    yield "Study file", study_file(found.results)
-    yield "Run it again", again(found.results)
-    yield "Hashes", hashes(found.results)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from schedlab.analysis.verdict import metric_name
@@ -16,7 +16,7 @@ from schedlab.plot.heatmap import plot_heatmap
 from schedlab.plot.style import Width, figure_of
 from schedlab.plot.sweep import plot_sweep
 from schedlab.report.findings import Findings
-from schedlab.report.page import embedded
+from schedlab.report.page import Picture, picture
 from schedlab.report.study_jobs import pooled
 
 if TYPE_CHECKING:
@@ -27,50 +27,59 @@ MOST_SWEEPS, MOST_PANELS, MOST_LINES = 2, 6, 14
 LONGEST_LABEL = 32  # letters; figures with longer ones need the whole width
 
 
-def figures(found: Findings) -> str:
-    if not found.contexts:
-        return ""
-    over = list(_sweeps(found))
-    heading = ["<h3>Group by group</h3>"] if over else []
-    return "\n".join([*_jobs_differ(found), *over, *heading, *_bars(found), *_map(found), *_of_jobs(found)])
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Figures that belong together, and what is said above them."""
+
+    title: str = ""
+    note: str = ""
+    narrow: bool = False  # two fit beside each other
+    pictures: list[Picture] = field(default_factory=list)
 
 
-def _sweeps(found: Findings) -> Iterator[str]:
+def figures(found: Findings) -> list[Part]:
+    parts = (_jobs_differ, _sweeps, _bars, _map, _of_jobs)
+    return [part for make in parts for part in make(found)] if found.contexts else []
+
+
+def _sweeps(found: Findings) -> Iterator[Part]:
     """Every metric over each parameter that takes three numbers or more; a panel for whatever else varies."""
+    drawn = False
     for name in swept(found.results)[:MOST_SWEEPS]:
         axis = axis_of(found.results, name)
         tables = {metric: sweep_table(found.results, axis, metric) for metric in found.metrics}
-        several = tables[found.first]["panel"].n_unique()
-        if several > MOST_PANELS or tables[found.first]["line"].n_unique() > MOST_LINES:
+        several = tables[found.first]["panel"].n_unique() > 1
+        if tables[found.first]["panel"].n_unique() > MOST_PANELS or tables[found.first]["line"].n_unique() > MOST_LINES:
             continue
+        width: Width = "page" if several else "column"
+        pictures = [
+            picture(
+                plot_sweep(table, width=width, **axis.titles(found.results, metric)),
+                name=f"{metric_name(metric)} over {name}",
+            )
+            for metric, table in tables.items()
+            if table["value"].null_count() < len(table)
+        ]
         repeated = any(row["low"] is not None for row in found.merged.values())
-        interval = ", with 95 % confidence intervals" if repeated else ""
-        yield f"<h3>Over {escape(name)}</h3>"
-        yield f'<p class="about">Means over the repetitions{interval}.</p>' if repeated else ""
-        yield f'<div class="{"all" if several > 1 else "pairs"}">'
-        for metric, table in tables.items():
-            if table["value"].null_count() == len(table):
-                continue
-            width: Width = "page" if several > 1 else "column"
-            figure = plot_sweep(table, width=width, **axis.titles(found.results, metric))
-            yield embedded(figure, name=f"{metric_name(metric)} over {name}")
-        yield "</div>"
+        note = "Means over the repetitions, with 95 % confidence intervals." if repeated else ""
+        yield Part(f"Over {name}", note, not several, pictures)
+        drawn = True
+    if drawn:
+        yield Part("Group by group")
 
 
-def _jobs_differ(found: Findings) -> Iterator[str]:
+def _jobs_differ(found: Findings) -> Iterator[Part]:
     if not all(context.same_started for context in found.contexts):
-        yield '<p class="about">Every group is drawn with the jobs that it started, and these are not the same.</p>'
+        yield Part(note="Every group is drawn with the jobs that it started, and these are not the same.")
 
 
-def _bars(found: Findings) -> Iterator[str]:
+def _bars(found: Findings) -> Iterator[Part]:
     import polars as pl
     from matplotlib.ticker import MaxNLocator
 
     drawn = found.drawn
-    if drawn.note:
-        yield f'<p class="about">Shown: {escape(drawn.note)}.</p>'
     width: Width = "column" if max(map(len, drawn.labels.values())) <= LONGEST_LABEL else "page"
-    yield f'<div class="{"pairs" if width == "column" else "all"}">'
+    pictures = []
     schema = {"label": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64}
     for metric in found.metrics:
         scale = found.scales[metric]
@@ -83,11 +92,12 @@ def _bars(found: Findings) -> Iterator[str]:
         axes = plot_bars(pl.DataFrame(rows, schema, orient="row"), label=name, unit=scale.unit, width=width)
         if axes.get_xscale() == "linear":
             axes.xaxis.set_major_locator(MaxNLocator(5))
-        yield embedded(figure_of(axes), name=f"{name} of each group")
-    yield "</div>"
+        pictures.append(picture(figure_of(axes), name=f"{name} of each group"))
+    note = f"Shown: {drawn.note}." if drawn.note else ""
+    yield Part(note=note, narrow=width == "column", pictures=pictures)
 
 
-def _map(found: Findings) -> Iterator[str]:
+def _map(found: Findings) -> Iterator[Part]:
     """The first metric over two of the parameters; the others as they are in the best group."""
     import polars as pl
 
@@ -110,10 +120,11 @@ def _map(found: Findings) -> Iterator[str]:
     table = pl.DataFrame({across: axes_of[0], down: axes_of[1], name: means})
     axes = plot_heatmap(table, x=across, y=down, value=name, unit=scale.unit)
     fixed = ", ".join(f"{name} {called(name, best.get(name))}" for name in rest)
-    yield embedded(figure_of(axes), f"{name} by {down} and {across}" + (f", at {fixed}" if fixed else ""))
+    caption = f"{name} by {down} and {across}" + (f", at {fixed}" if fixed else "")
+    yield Part(pictures=[picture(figure_of(axes), caption)])
 
 
-def _of_jobs(found: Findings) -> Iterator[str]:
+def _of_jobs(found: Findings) -> Iterator[Part]:
     """What the tables of jobs tell, where the study keeps them."""
     context, drawn = found.shown, found.drawn_here
     labels = list(drawn.labels.values())
@@ -121,23 +132,25 @@ def _of_jobs(found: Findings) -> Iterator[str]:
     runs = [pool.run for pool in pools.values() if pool is not None]
     if len(runs) < len(labels):
         if found.results.study.get("keep") == "tables":
-            yield '<p class="about">Figures of jobs are left out: tables of some runs are missing or damaged.</p>'
+            yield Part(note="Figures of jobs are left out: tables of some runs are missing or damaged.")
         else:
-            yield '<p class="about">The study keeps summaries only, so there are no figures of jobs.</p>'
+            yield Part(note="The study keeps summaries only, so there are no figures of jobs.")
         return
     used = next(pool.note for pool in pools.values() if pool is not None)
     where = f" at {context.name}" if context.name else ""
     settings = f" at {found.where}" if context.name else ""
     chosen_groups = f" Shown are {drawn.note}." if drawn.note else ""
-    yield f'<p class="about">Jobs{escape(settings)}: {used}{escape(chosen_groups)}</p>'
-    yield embedded(figure_of(plot_ecdf(runs, labels=labels)), "The share of jobs that waited at most so long")
-    yield embedded(
-        figure_of(plot_box(runs, labels=labels)),
-        "Waits: quartiles and median, whiskers from 5 % to 95 % of the jobs, a diamond at the mean",
-    )
     chosen = _two(found, context, dict(zip(drawn.labels, runs, strict=True)))
-    figure = plot_classes(list(chosen.values()), labels=list(chosen))
-    yield embedded(figure, f"Who waits{where}: the mean wait by size and run time of the jobs")
+    box = "Waits: quartiles and median, whiskers from 5 % to 95 % of the jobs, a diamond at the mean"
+    pictures = [
+        picture(figure_of(plot_ecdf(runs, labels=labels)), "The share of jobs that waited at most so long"),
+        picture(figure_of(plot_box(runs, labels=labels)), box),
+        picture(
+            plot_classes(list(chosen.values()), labels=list(chosen)),
+            f"Who waits{where}: the mean wait by size and run time of the jobs",
+        ),
+    ]
+    yield Part(note=f"Jobs{settings}: {used}{chosen_groups}", pictures=pictures)
 
 
 def _two(found: Findings, context: Context, runs: dict[str, Run]) -> dict[str, Run]:

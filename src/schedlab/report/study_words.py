@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +15,7 @@ from schedlab.report.findings import MOST_DRAWN, Findings
 if TYPE_CHECKING:
     import polars as pl
 
-MOST_SAID = 12  # differences in what became of jobs
-MOST_SETTINGS = 6  # whose sentences are open; those of the others are one click away
-_CLASSES = {"better": "good", "worse": "bad", "": "about"}
+MOST_SETTINGS = 6  # that are told one by one
 _EXTREMES = {"lower": "Lowest", "higher": "Highest"}
 
 
@@ -37,55 +35,58 @@ def summary(found: Findings) -> str:
         sentences.append(f"Only jobs of the phase {study['phase']} count.")
     if study.get("trim"):
         sentences.append(f"Shares left out at both ends: {study['trim']}.")
-    return f"<p>{escape(' '.join(sentences))}</p>"
+    return " ".join(sentences)
 
 
-def verdicts(found: Findings) -> str:
+@dataclass(frozen=True, slots=True)
+class Best:
+    title: str
+    said: str
+    unsure: bool  # whether it may be by chance
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Comparisons with their sentences: those that are shown at once, and those that are one click away."""
+
+    name: str
+    lacks_baseline: bool = False
+    shown: Sequence[Mapping[str, Any]] = ()
+    folded: Sequence[tuple[str, Sequence[Mapping[str, Any]]]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a study says, in the order in which it is said."""
+
+    first: list[str] = field(default_factory=list)  # who did not run, before any mean
+    other_jobs: bool = False  # whether groups started different jobs
+    best: Best | None = None
+    no_baseline: bool = False
+    notes: list[str] = field(default_factory=list)
+    settings: list[Setting] = field(default_factory=list)
+
+
+def words(found: Findings) -> Words:
     """The comparisons, setting by setting, best first; the first metric in the open, the others on demand."""
     if not found.contexts:
-        return "<p>No run is finished yet.</p>"
+        return Words()
     told = [(context, list(_told(found, context, table))) for context, table in found.results.compared()]
-    first = [row for _, rows in told for row in rows if row["metric"] == found.first]
-    parts = [_said_first(found), _at_a_glance(found, first)]
-    if any(rows for _, rows in told):
-        parts.append(_how_to_read(told))
-    elif not found.results.study.get("baseline"):
-        parts.append(
-            '<p class="about">The study names no baseline, so nothing is compared. A line such as '
-            "<code>baseline = { policy = &quot;fcfs&quot; }</code> in its file would do that.</p>"
-        )
-    parts.append(_coverage(found))
-    settings = [_setting(found, context, rows) for context, rows in told]
-    parts += settings[:MOST_SETTINGS]
-    if len(settings) > MOST_SETTINGS:
-        parts.append(_folded(f"{len(settings) - MOST_SETTINGS} more settings", "\n".join(settings[MOST_SETTINGS:])))
-    return "\n".join(part for part in parts if part)
-
-
-def _coverage(found: Findings) -> str:
-    """What the intervals do and do not say, where jobs come from a model; what of the requests did not count; what was
-    not measured."""
-    results = found.results
-    said = (" ".join(results.coverage()), "; ".join(results.notes()), " ".join(results.lacking.values()))
-    return "\n".join(f'<p class="about">{escape(one)}</p>' for one in said if one)
-
-
-def _said_first(found: Findings) -> str:
-    """Who did not run, before any mean."""
-    told = found.results.said_first()
-    if not told:
-        return ""
-    said = f"<ul>\n{''.join(f'<li><strong>{escape(one)}.</strong></li>' for one in told[:MOST_SAID])}\n</ul>"
-    if told[MOST_SAID:]:
-        rest = "".join(f"<li>{escape(one)}.</li>" for one in told[MOST_SAID:])
-        said += _folded(f"{len(told) - MOST_SAID} more differences in what became of jobs", f"<ul>{rest}</ul>")
-    if all(context.same_started for context in found.contexts):
-        return said
-    note = (
-        "Not every group started the same jobs. Waits, turnarounds and slowdowns are judged over the jobs that both "
-        "sides of a comparison started; the means in the table are each group's own, and no group is marked as best."
+    compared = any(rows for _, rows in told)
+    notes = [
+        _how_to_read(told) if compared else "",
+        " ".join(found.results.coverage()),  # what the intervals do and do not say, where jobs come from a model
+        "; ".join(found.results.notes()),
+        " ".join(found.results.lacking.values()),
+    ]
+    return Words(
+        first=found.results.said_first(),
+        other_jobs=not all(context.same_started for context in found.contexts),
+        best=_best(found, [row for _, rows in told for row in rows if row["metric"] == found.first]),
+        no_baseline=not compared and not found.results.study.get("baseline"),
+        notes=[note for note in notes if note],
+        settings=[_setting(found, context, rows) for context, rows in told],
     )
-    return f'{said}\n<p class="about">{escape(note)}</p>'
 
 
 def _design(found: Findings) -> str:
@@ -113,19 +114,18 @@ def _source(name: str, value: Any) -> str:
     return f"the log {Path(str(value)).name}" if name == "log" else f"the model {Path(str(value)).name}"
 
 
-def _at_a_glance(found: Findings, compared: Sequence[Mapping[str, Any]]) -> str:
+def _best(found: Findings, compared: Sequence[Mapping[str, Any]]) -> Best | None:
     better = metric_better(found.first)
     winners = [(context, found.best(context, found.first)) for context in found.contexts]
     if better is None or not any(groups for _, groups in winners):
-        return ""
+        return None
     if len(winners) > MOST_SETTINGS:
         often = Counter(context.labels[group] for context, groups in winners for group in groups)
         said = ", ".join(f"{label} in {n} of {len(winners)} settings" for label, n in often.most_common(MOST_SETTINGS))
     else:
         said = "; ".join(_winner(found, context, groups) for context, groups in winners if groups)
     repeated, sure = any(row["n"] > 1 for row in compared), any(row["judgement"] for row in compared)
-    chance = " By chance maybe: no difference can be told." if repeated and not sure else ""
-    return f"<p><strong>{_EXTREMES[better]} {metric_name(found.first)}:</strong> {escape(said)}.{chance}</p>"
+    return Best(f"{_EXTREMES[better]} {metric_name(found.first)}", said, repeated and not sure)
 
 
 def _winner(found: Findings, context: Context, groups: Sequence[str]) -> str:
@@ -139,15 +139,14 @@ def _winner(found: Findings, context: Context, groups: Sequence[str]) -> str:
 def _how_to_read(told: Sequence[tuple[Context, Sequence[Any]]]) -> str:
     baselines = dict.fromkeys(c.labels[c.baseline] for c, rows in told if rows and c.baseline)
     if not any(row["n"] > 1 for _, rows in told for row in rows):
-        said = (
+        return (
             f"Compared with {' or '.join(baselines)}, best first. One run of each: nobody knows how far chance matters."
         )
-        return f'<p class="about">{escape(said)}</p>'
     return (
-        f'<p class="about">Compared with {escape(" or ".join(baselines))}, best mean first. Factors and percentages '
+        f"Compared with {' or '.join(baselines)}, best mean first. Factors and percentages "
         "are geometric means over the repetitions. CI: confidence interval over the repetitions, corrected for all "
         "comparisons of the study. A difference is claimed where it leaves no change out: of twenty studies in which "
-        "nothing differs, at most one is expected to claim anything.</p>"
+        "nothing differs, at most one is expected to claim anything."
     )
 
 
@@ -165,33 +164,16 @@ def _worst_last(row: Mapping[str, Any]) -> float:
     return float("inf") if row["mean"] is None else sign * float(row["mean"])
 
 
-def _setting(found: Findings, context: Context, rows: Sequence[Mapping[str, Any]]) -> str:
-    heading = f"<h3>{escape(context.name)}</h3>\n" if context.name else ""
+def _setting(found: Findings, context: Context, rows: Sequence[Mapping[str, Any]]) -> Setting:
     if not rows:
-        lacking = found.results.study.get("baseline") and context.baseline is None
-        return heading + ("<p>The baseline has no finished run here.</p>" if lacking else "")
+        lacking = bool(found.results.study.get("baseline")) and context.baseline is None
+        return Setting(context.name, lacks_baseline=lacking)
     first = [row for row in rows if row["metric"] == found.first]
     others = [row for row in rows if row["metric"] != found.first]
-    parts = [_sentences(first[:MOST_DRAWN])]
+    folded = []
     if first[MOST_DRAWN:]:
-        parts.append(_folded(f"{len(first) - MOST_DRAWN} more groups", _sentences(first[MOST_DRAWN:])))
+        folded.append((f"{len(first) - MOST_DRAWN} more groups", first[MOST_DRAWN:]))
     if others:
         names = ", ".join(metric_name(metric) for metric in found.metrics[1:])
-        parts.append(_folded(f"Other metrics: {names} ({len(others)} sentences)", _sentences(others)))
-    return heading + "\n".join(parts)
-
-
-def _sentences(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Each with its judgement in front; a plain list if there is none."""
-    if not any(row["judgement"] for row in rows):
-        return "<ul>\n" + "\n".join(f"<li>{escape(row['sentence'])}</li>" for row in rows) + "\n</ul>"
-    items = (
-        f'<tr><td class="{_CLASSES[row["judgement"]]}">{row["judgement"]}</td>'
-        f'<td class="text">{escape(row["sentence"])}</td></tr>'
-        for row in rows
-    )
-    return '<table class="words"><tbody>\n' + "\n".join(items) + "\n</tbody></table>"
-
-
-def _folded(title: str, content: str) -> str:
-    return f"<details><summary>{escape(title)}</summary>\n{content}\n</details>"
+        folded.append((f"Other metrics: {names} ({len(others)} sentences)", others))
+    return Setting(context.name, shown=first[:MOST_DRAWN], folded=folded)
