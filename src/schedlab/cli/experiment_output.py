@@ -95,6 +95,8 @@ def print_summary(results: Results, seconds: float) -> None:
         return
     _print_first(results)
     _print_groups(results)
+    if results.copies:
+        say(results.copies)
     found = results.verdicts(results.metrics[:2])
     for sentence in found[:MOST_VERDICTS]:
         say(f"- {sentence}")

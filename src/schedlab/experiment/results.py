@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 from schedlab.analysis.compare import metric_called, resource_metrics
 from schedlab.analysis.compare_groups import compare_groups
 from schedlab.analysis.job_ends import Ends, ends_told
-from schedlab.analysis.study import PARAMETER, StudyRun, is_timed, merge_repetitions, metric_columns, study_table
+from schedlab.analysis.study import (
+    PARAMETER,
+    StudyRun,
+    copies,
+    is_timed,
+    merge_repetitions,
+    metric_columns,
+    study_table,
+)
 from schedlab.analysis.verdict import verdict
 from schedlab.engine.store import read_run
 from schedlab.experiment.coverage import coverage
@@ -191,6 +199,19 @@ class Results:
         """What the intervals cover and what they do not, where jobs come from models; nothing for logs."""
         models = dict.fromkeys(run.point["model"] for run in self.planned if "model" in run.point)
         return coverage(models, self.study.get("repetitions", 1))
+
+    @cached_property
+    def copies(self) -> str:
+        """A sentence where repetitions are the same schedule, of which one counts; else nothing."""
+        found = copies(self.table)
+        if not found:
+            return ""
+        every = len(found) == self.table["group"].n_unique()
+        whose = "each" if every else ", ".join(found) if len(found) <= 3 else f"{len(found):,} groups"
+        return (
+            f"The {max(found.values()):,} repetitions of {whose} are the same schedule (nothing random in it): "
+            f"they count once{', except for what they cost' if any(map(is_timed, self.metrics)) else ''}."
+        )
 
     def notes(self) -> list[str]:
         """What reading the logs met; what jobs ask for and did not count in some runs."""
