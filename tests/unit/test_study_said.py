@@ -48,3 +48,22 @@ def test_only_some_groups_have_nothing_random(tmp_path: Path) -> None:
 
 def test_repetitions_that_differ_are_no_copies(tmp_path: Path) -> None:
     assert made(tmp_path, STUDY, lambda run: 1.0 + run.repetition).copies == ""
+
+
+def test_what_the_terminal_does_not_show_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """10 policies against the baseline in 5 metrics: 50 comparisons, of which 12 are printed."""
+    (tmp_path / "log.swf").write_text(LOG)
+    orders = ("easy", "skip", "sjf", "ljf", "smallest", "largest", "saf", "lxf", "wfp3", "unicef")
+    metrics = 'metrics = ["wait.mean", "wait.max", "utilisation", "makespan", "turnaround.mean"]\n'
+    policies = ", ".join(f'"{order}"' for order in orders)
+    seen = terminal(simulated(tmp_path, metrics + OF_A_LOG.replace('"easy"', policies)), capsys)
+    assert "and 38 more comparisons in the report" in seen
+    assert "and 1 more metric in the report: mean turnaround" in seen
+
+
+def test_comparisons_of_metrics_that_are_not_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One policy against the baseline in the usual six metrics, of which the terminal compares two."""
+    (tmp_path / "log.swf").write_text(LOG)
+    seen = terminal(simulated(tmp_path, OF_A_LOG), capsys)
+    assert "and 4 more comparisons in the report" in seen
+    assert "and 2 more metrics in the report: utilisation, makespan" in seen

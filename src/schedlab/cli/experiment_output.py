@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_VERDICTS = 12
 MOST_GROUPS = 40
+MOST_METRICS = 4
 MOST_NOTES = 12
 LINE_EVERY = 60.0  # seconds, where nobody watches a bar
 
@@ -97,11 +98,11 @@ def print_summary(results: Results, seconds: float) -> None:
     _print_groups(results)
     if results.copies:
         say(results.copies)
-    found = results.verdicts(results.metrics[:2])
-    for sentence in found[:MOST_VERDICTS]:
+    shown = results.verdicts(results.metrics[:2])[:MOST_VERDICTS]
+    for sentence in shown:
         say(f"- {sentence}")
-    if len(found) > MOST_VERDICTS:
-        say(f"and {len(found) - MOST_VERDICTS:,} more comparisons in the report", "dim")
+    if (left := results.number_of_comparisons - len(shown)) > 0:
+        say(f"and {left:,} more {'comparison' if left == 1 else 'comparisons'} in the report", "dim")
     notes = results.notes()
     more = [f"and {len(notes) - MOST_NOTES:,} more notes in the report"] if len(notes) > MOST_NOTES else []
     for sentence in (*results.coverage(), *notes[:MOST_NOTES], *more):
@@ -126,7 +127,7 @@ def _print_groups(results: Results) -> None:
     from schedlab.analysis.verdict import metric_name
     from schedlab.report.scale import Scale
 
-    metrics = results.metrics[:4]
+    metrics = results.metrics[:MOST_METRICS]
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("group", style="cyan")
     for metric in metrics:
@@ -141,5 +142,8 @@ def _print_groups(results: Results) -> None:
     console().print(table)
     if any("±" in cell for cells in rows.values() for cell in cells):
         say("± half of the 95 % interval of the mean over repetitions", "dim")
+    if others := results.metrics[MOST_METRICS:]:
+        noun = "metric" if len(others) == 1 else "metrics"
+        say(f"and {len(others)} more {noun} in the report: {', '.join(map(metric_name, others))}", "dim")
     if len(rows) > MOST_GROUPS:
         say(f"and {len(rows) - MOST_GROUPS:,} more groups in the report", "dim")

@@ -181,6 +181,11 @@ class Results:
         of_study = len(every) * sum(context.compared for context in contexts)
         return [(context, context.comparisons(metrics or asked, of_study)) for context in contexts]
 
+    @property
+    def number_of_comparisons(self) -> int:
+        """Of all metrics of the study."""
+        return len(self.metrics) * sum(context.compared for context in self.contexts())
+
     def verdicts(self, metrics: Sequence[str] | None = None) -> list[str]:
         """The comparisons in words."""
         return [
