@@ -73,6 +73,9 @@ def print_status(results: Results) -> None:
     say(f"{results.name}: {counts}")
     if results.part:
         say(f"  {results.part}; schedlab experiment import brings in the others", "dim")
+    if others := results.runs_of_others:
+        noun, verb = ("run", "is") if others == 1 else ("runs", "are")
+        say(f"  {others:,} {noun} of another study (or of this one before a change) {verb} also here", "dim")
     if begun := len(list((results.folder / CHECKPOINTS).glob("*/checkpoint.json"))):
         say(f"  {begun:,} of the open runs will go on at a checkpoint", "dim")
     if status.done:

@@ -1,15 +1,19 @@
-"""What the confidence intervals of a study on models cover, and what they do not, in words."""
+"""What the repetitions of a study and their confidence intervals cover, and what they do not, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from schedlab.analysis.study import copies
 from schedlab.generate.empirical.model import Empirical
 from schedlab.generate.store import read_model
 from schedlab.generate.weeks.model import WEEK, Weeks
 from schedlab.model.errors import SchedlabError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _NOT = (
     "They do not cover whether another year, another machine or another site would be like it. Users do not react: "
@@ -21,6 +25,19 @@ def coverage(models: Iterable[Any], repetitions: int) -> list[str]:
     """What the intervals over repetitions of these models cover; nothing where there are none."""
     found = [_covered(str(model)) for model in models] if repetitions > 1 else []
     return [*found, _NOT] if found else []
+
+
+def copies_told(table: pl.DataFrame, *, costs: bool) -> str:
+    """A sentence where repetitions are the same schedule; nothing where there are none. `costs`: these are told too."""
+    found = copies(table)
+    if not found:
+        return ""
+    every = len(found) == table["group"].n_unique()
+    whose = "each" if every else ", ".join(found) if len(found) <= 3 else f"{len(found):,} groups"
+    return (
+        f"The {max(found.values()):,} repetitions of {whose} are the same schedule (nothing random in it): "
+        f"they count once{', except for what they cost' if costs else ''}."
+    )
 
 
 def _covered(text: str) -> str:

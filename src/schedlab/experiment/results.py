@@ -12,20 +12,12 @@ from typing import TYPE_CHECKING, Any
 from schedlab.analysis.compare import metric_called, resource_metrics
 from schedlab.analysis.compare_groups import compare_groups
 from schedlab.analysis.job_ends import Ends, ends_told
-from schedlab.analysis.study import (
-    PARAMETER,
-    StudyRun,
-    copies,
-    is_timed,
-    merge_repetitions,
-    metric_columns,
-    study_table,
-)
+from schedlab.analysis.study import PARAMETER, StudyRun, is_timed, merge_repetitions, metric_columns, study_table
 from schedlab.analysis.verdict import verdict
 from schedlab.engine.store import read_run
-from schedlab.experiment.coverage import coverage
+from schedlab.experiment.coverage import copies_told, coverage
 from schedlab.experiment.execute import selection
-from schedlab.experiment.folder import result_file, run_folder
+from schedlab.experiment.folder import finished, result_file, run_folder
 from schedlab.experiment.ledger import Ledger, Status
 from schedlab.experiment.plan import Part
 from schedlab.experiment.started import StartedJobs
@@ -150,6 +142,11 @@ class Results:
             return ""
         return f"part {text}: {len(own):,} of the study's {len(self.planned):,} runs"
 
+    @property
+    def runs_of_others(self) -> int:
+        """Finished runs in the folder that are not of this plan: of another study, or of this one before a change."""
+        return len(set(finished(self.folder)) - {run.identity for run in self.planned})
+
     @cached_property
     def table(self) -> pl.DataFrame:
         """One row per run: parameters, repetition, seed, and every number of its summary."""
@@ -208,15 +205,7 @@ class Results:
     @cached_property
     def copies(self) -> str:
         """A sentence where repetitions are the same schedule, of which one counts; else nothing."""
-        found = copies(self.table)
-        if not found:
-            return ""
-        every = len(found) == self.table["group"].n_unique()
-        whose = "each" if every else ", ".join(found) if len(found) <= 3 else f"{len(found):,} groups"
-        return (
-            f"The {max(found.values()):,} repetitions of {whose} are the same schedule (nothing random in it): "
-            f"they count once{', except for what they cost' if any(map(is_timed, self.metrics)) else ''}."
-        )
+        return copies_told(self.table, costs=any(map(is_timed, self.metrics)))
 
     def notes(self) -> list[str]:
         """What reading the logs met; what jobs ask for and did not count in some runs."""
