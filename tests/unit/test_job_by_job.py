@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from typer.testing import CliRunner
 
 import schedlab as sl
 from schedlab.analysis.job_by_job import job_by_job
+from schedlab.cli.main import app
 
 
 def test_by_hand() -> None:
@@ -32,3 +36,12 @@ def test_other_workloads_cannot_be_paired() -> None:
     )
     with pytest.raises(sl.InputError, match="was submitted"):
         job_by_job(one, other)
+
+
+def test_the_interval_is_told_to_be_too_narrow(tmp_path: Path) -> None:
+    jobs = sl.Workload.of(submit=[0.0, 1.0, 1.0], runtime=[10.0, 100.0, 10.0], count=[1, 1, 1])
+    for policy in ("fcfs", "sjf"):
+        sl.simulate(jobs, "pool:1", policy, out=tmp_path / policy)
+    said = CliRunner().invoke(app, ["compare", str(tmp_path), "--paired"]).output
+    assert "the interval takes jobs as independent" in said and "too narrow" in said
+    assert "independent" not in CliRunner().invoke(app, ["compare", str(tmp_path)]).output
