@@ -17,7 +17,16 @@ import schedlab as sl
 from schedlab.analysis.change import Change
 from schedlab.analysis.common_jobs import missing_jobs
 from schedlab.analysis.compare import METRICS, Comparison, Row, compare, observed
-from schedlab.analysis.job_ends import EndDifference, end_differences, job_ends
+from schedlab.analysis.job_ends import (
+    EndDifference,
+    columns_of_ends,
+    decimals,
+    end_differences,
+    ends_told,
+    job_ends,
+    mean_ends,
+    shown,
+)
 from schedlab.analysis.verdict import judgement
 from schedlab.cli.main import app
 from schedlab.cli.table import footnote
@@ -232,6 +241,39 @@ def test_killed_jobs_are_counted_by_reason() -> None:
     assert "killed: 71 jobs (preempted 62, time limit 9)" in note
     assert "7 never started: BadConstraints; 3 not available (2014)" in note
     assert "requeued: 4 times (node failure 4)" in note
+
+
+def _means(kind: str, **counts: list[int]) -> dict[str, dict[str, float]]:
+    """Of runs with these counts, by reason."""
+    return mean_ends([{kind: dict(zip(counts, run, strict=True))} for run in zip(*counts.values(), strict=True)])
+
+
+def test_the_same_counts_in_another_order_are_no_difference() -> None:
+    one, other = _means("refused", size=[1, 2, 3]), _means("refused", size=[2, 3, 1])
+    assert one == other == {"refused": {"size": 2}}
+    assert ends_told("new", one, "old", other, 100) == [] and columns_of_ends([one, other]) == {}
+
+
+def test_as_many_jobs_for_other_reasons() -> None:
+    """Three tenths in one part, and in two: 0.1 + 0.2 is not 0.3 for a computer."""
+    one = _means("refused", size=[1, *[0] * 9], time=[2, *[0] * 9])
+    other = _means("refused", size=[3, *[0] * 9], time=[0, *[0] * 9])
+    assert ends_told("new", one, "old", other, 100) == [
+        "as many jobs are refused under new as under old, not for the same reasons (0.3 against 0.3 of 100, on "
+        "average): size: 0.1 against 0.3; time: 0.2 against 0"
+    ]
+    assert columns_of_ends([one, other]) == {}
+
+
+def test_small_differences_have_their_digits() -> None:
+    rare, none = _means("killed", preempted=[1, *[0] * 29]), _means("killed", preempted=[0] * 30)
+    assert ends_told("new", rare, "old", none, 100) == [
+        "0.03 more jobs are killed under new than under old (0.03 against 0 of 100, on average): preempted"
+    ]
+    often, more = _means("killed", preempted=[50] * 30), _means("killed", preempted=[51, *[50] * 29])
+    assert "(50 against 50.03 of 100, on average)" in ends_told("new", often, "old", more, 100)[0]
+    numbers = [0, 1 / 30, 5.25]
+    assert [shown(number, decimals(numbers)) for number in numbers] == ["0", "0.03", "5.25"]
 
 
 def test_what_observers_count_has_no_decimals() -> None:
