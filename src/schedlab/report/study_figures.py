@@ -58,8 +58,10 @@ def _sweeps(found: Findings) -> Iterator[Part]:
                 name=f"{metric_name(metric)} over {name}",
             )
             for metric, table in tables.items()
-            if table["value"].null_count() < len(table)
+            if table.drop_nulls(["x", "value"])["x"].n_unique() > 1
         ]
+        if not pictures:
+            continue
         repeated = any(row["low"] is not None for row in found.merged.values())
         note = "Means over the repetitions, with 95 % confidence intervals." if repeated else ""
         yield Part(f"Over {name}", note, not several, pictures)
