@@ -224,8 +224,8 @@ def pairs_table(labels: Sequence[str], pairs: Sequence[JobByJob]) -> Table:
     for heading in ("mean difference", "95 % interval", "median", "p95"):
         table.add_column(_heading(heading, unit), justify="right")
 
-    def signed(seconds: float) -> str:
-        return f"{seconds / size:+,.2f}"
+    def signed(seconds: float | None) -> str:
+        return "-" if seconds is None else f"{seconds / size:+,.2f}"
 
     for label, pair in zip(labels, pairs, strict=True):
         shares = [f"{100 * share:.1f} " for share in (pair.shorter, pair.same, pair.longer)]
@@ -246,7 +246,9 @@ def errors_table(labels: Sequence[str], pairs: Sequence[JobByJob]) -> Table:
         table.add_column(_heading(heading, "%"), justify="right")
     for label, pair in zip(labels, pairs, strict=True):
         errors = [_error(error) for error in (pair.turnaround_error, pair.makespan_error)]
-        table.add_row(Text(label), f"{pair.start_mean / size:+,.2f} ", f"{pair.start_deviation / size:,.2f} ", *errors)
+        mean = "-" if pair.start_mean is None else f"{pair.start_mean / size:+,.2f}"
+        deviation = "-" if pair.start_deviation is None else f"{pair.start_deviation / size:,.2f}"
+        table.add_row(Text(label), f"{mean} ", f"{deviation} ", *errors)
     return table
 
 
