@@ -6,6 +6,7 @@ On one core, jobs 2 to 4 (10 s each) wait behind job 1 (100 s): 100, 110 and 120
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from schedlab.analysis.job_ends import (
     shown,
 )
 from schedlab.analysis.verdict import judgement
+from schedlab.cli.compare import first_facts, say_first
 from schedlab.cli.main import app
 from schedlab.cli.table import footnote
 
@@ -109,16 +111,31 @@ def test_the_command_says_it_before_the_table(short: str, tmp_path: Path) -> Non
     assert '"common_jobs": 3' in both
 
 
+def test_of_many_differences_the_first_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """Twelve by `compare`, `run` and `experiment`; --json has them all."""
+    rows = [Row("old", {"jobs": 9, "started": 9})]
+    rows += [Row(f"new{n}", {"jobs": 9, "started": 8, "states": {"rejected": 1}}) for n in range(14)]
+    comparison = Comparison(tuple(rows))
+    say_first(comparison)
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("- 1 more job is refused under new") for line in lines) == 12
+    assert lines[12] == "  and 2 more differences in what became of jobs: --json lists them all"
+    assert len(first_facts(comparison)["differences"]) == 14
+
+
 @pytest.mark.parametrize("kept", [True, False])
 def test_run_says_it_too(short: str, tmp_path: Path, kept: bool) -> None:
     """What is not kept cannot be looked at again: then no mean is marked."""
     rows = "\n".join(f"{n} 0 -1 {t} 1 -1 -1 1 {t} -1 1 1 1 1 1 1 -1 -1" for n, t in enumerate(JOBS["runtime"], 1))
     (tmp_path / "log.swf").write_text(rows + "\n")
     options = ["--out", str(tmp_path / "out")] if kept else []
-    said = CliRunner().invoke(
-        app, ["run", str(tmp_path / "log.swf"), "-c", "pool:1", "-p", "fcfs", "-p", short, *options]
-    )
+    command = ["run", str(tmp_path / "log.swf"), "-c", "pool:1", "-p", "fcfs", "-p", short, *options]
+    said = CliRunner().invoke(app, command)
     assert said.exit_code == 0, said.output
+    document = json.loads(CliRunner().invoke(app, [*command, "--force", "--json"]).stdout)
+    assert document["common_jobs"] == (3 if kept else None)
+    assert "1 more job is refused" in document["differences"][0]
+    assert [run["summary"]["wait"]["mean"] for run in document["runs"]] == [110 if kept else 82.5, 10]
     assert "1 more job is refused" in said.output
     flat = " ".join(said.output.split())
     if kept:

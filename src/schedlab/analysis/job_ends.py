@@ -11,6 +11,7 @@ from typing import Any
 from schedlab.model.states import BY_POLICY, KILLED_BECAUSE
 
 NEVER = "never started"
+MOST_SAID = 12  # differences, or verdicts, that are said at once; who asks gets the others
 _STATES = {
     "cancelled": "cancelled",
     "held": "held for ever",
