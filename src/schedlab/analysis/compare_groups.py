@@ -127,10 +127,8 @@ def _of_shared_jobs(
 ) -> tuple[bool, tuple[pl.DataFrame, pl.DataFrame], dict[str, Any]]:
     """Metrics of jobs keep to the jobs that both runs of a pair started, where they did not start the same."""
     if not paired:
-        counts = [
-            {name: side[name].sum() / max(len(side), 1) for name in _JOBS if name in side.columns} for side in sides
-        ]
-        return paired, sides, {"same_jobs": by_counts(*counts) is None, "common": None}
+        means = [{name: side[name].mean() for name in _JOBS if name in side.columns} for side in sides]
+        return paired, sides, {"same_jobs": by_counts(*means) is None, "common": None}
     rows = tuple(side.to_dicts() for side in sides)
     found = [shared(one, other) for one, other in zip(*rows, strict=True)]
     others = [each for each in found if each is not None]
