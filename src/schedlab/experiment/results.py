@@ -17,6 +17,7 @@ from schedlab.analysis.verdict import verdict
 from schedlab.engine.store import read_run
 from schedlab.experiment.coverage import coverage
 from schedlab.experiment.execute import selection
+from schedlab.experiment.file_names import files_in, short_names, with_names
 from schedlab.experiment.folder import result_file, run_folder
 from schedlab.experiment.ledger import Ledger, Status
 from schedlab.experiment.plan import Part
@@ -92,6 +93,7 @@ class Results:
             self.status: Status = ledger.status()
         finally:
             ledger.close()
+        self._files: dict[str, dict[str, str]] = {}  # parameter -> file -> what it is called
 
     @property
     def name(self) -> str:
@@ -228,8 +230,15 @@ class Results:
 
     def short(self, name: str, value: Any) -> str:
         """The same as a text; files without their folders."""
-        text = str(self.called(name, value))
-        return Path(text).name if name in ("log", "model", "cluster") else text
+        called = self.called(name, value)
+        return self.without_folders(name, str(value)) if called is value else str(called)
+
+    def without_folders(self, name: str, text: str) -> str:
+        """The text of a value, or a part of it; files of one name keep as many folders as tell them apart."""
+        if name not in self._files:
+            values = dict.fromkeys(str(run.point[name]) for run in self.planned if name in run.point)
+            self._files[name] = short_names(path for value in values for path in files_in(name, value))
+        return with_names(name, text, self._files[name])
 
     @cached_property
     def _started(self) -> StartedJobs:
@@ -277,4 +286,4 @@ class Results:
     def _shown(self, name: str, value: Any) -> str:
         """`easy` and a file speak for themselves, a number does not."""
         alone = name in ("log", "model", "cluster", "policy") or self.called(name, value) is not value
-        return self.short(name, value) if alone else f"{name} {value}"
+        return self.short(name, value) if alone else f"{name} {self.short(name, value)}"

@@ -106,7 +106,8 @@ def hashes(results: Results) -> list[tuple[str, str]]:
 
 def _parameter(found: Findings, name: str, kind: str) -> Parameter:
     names = found.results.study.get("names", {}).get(name, {})
-    shown = ", ".join(f"{names[str(one)]}: {one}" if str(one) in names else str(one) for one in found.parameter(name))
+    texts = {str(one): found.results.without_folders(name, str(one)) for one in found.parameter(name)}
+    shown = ", ".join(f"{names[one]}: {text}" if one in names else text for one, text in texts.items())
     return Parameter(name, kind, shown, PARAMETERS[name].meaning if name in PARAMETERS else "")
 
 

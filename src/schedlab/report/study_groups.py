@@ -61,7 +61,10 @@ def _about(found: Findings) -> str:
 
 def _row(found: Findings, group: str) -> list[Cell]:
     point, results = found.points[group], found.results
-    cells = [Cell(point.get(name, ""), results.short(name, point.get(name, "–")), "name") for name in results.varied]
+    cells = []
+    for name in results.varied:
+        value, text = point.get(name, ""), results.short(name, point.get(name, "–"))
+        cells.append(Cell(text if isinstance(value, str) and value else value, text, "name"))
     if not cells:
         cells = [Cell(results.name, results.name, "name")]
     runs = found.runs[group]
