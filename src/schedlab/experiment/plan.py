@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -57,11 +58,15 @@ class Part:
         return found
 
     def of_plan(self, runs: list[PlannedRun]) -> list[PlannedRun]:
-        """A piece of the plan: runs that share a workload stay together."""
+        """A piece of the plan. Runs on the same jobs stay together, unless there are fewer workloads than parts."""
         if self.of > len(runs):
             hint = f"make at most {len(runs)}"
             raise InputError(f"{self.of} parts are too many for {len(runs)} runs", where="--part", hint=hint)
-        return runs[len(runs) * (self.number - 1) // self.of : len(runs) * self.number // self.of]
+        groups = [list(group) for _, group in groupby(runs, lambda run: workload_key(run.point, run.seed))]
+        if len(groups) < self.of:
+            groups = [[run] for run in runs]
+        own = groups[len(groups) * (self.number - 1) // self.of : len(groups) * self.number // self.of]
+        return [run for group in own for run in group]
 
     def __str__(self) -> str:
         return f"{self.number}/{self.of}"
