@@ -23,6 +23,7 @@ from schedlab.model.errors import InputError
 if TYPE_CHECKING:
     from schedlab.model.run import Run
     from schedlab.slurm.decider import RealSlurm
+    from schedlab.slurm.setup import Setup
 
 slurm = typer.Typer(
     name="slurm",
@@ -198,10 +199,11 @@ def replay(
     [b]schedlab slurm replay --conf slurm.conf --jobs sacct.txt --set SchedulerParameters+=bf_max_job_user=10 --phases 8
     --out study[/b]
     """
-    from schedlab.cli.output import InterruptedError, say
+    from schedlab.cli.output import InterruptedError
     from schedlab.cli.watch import Monitor
     from schedlab.engine.folder import check_target
     from schedlab.engine.scenario import Scenario, load_observers
+    from schedlab.files.bytestream import check_there
     from schedlab.model.units import parse_duration
     from schedlab.slurm.decider import RealSlurm
     from schedlab.slurm.study import AS_IT_IS, name_of
@@ -211,12 +213,12 @@ def replay(
     for option, given in (("--watch", watch), ("--pace", pace), ("--status-every", status_every)):
         if given and phases is not None:
             raise InputError("is for one run, not for an ensemble", where=option, hint="leave out one of the two")
+    check_there(path for path in (conf, jobs, accounts, qos) if path is not None)
     options: dict[str, Any] = {"set": edit, "accounts": accounts, "qos": qos, "phase": phase, "tick": tick, "cpu": cpu}
     options["evidence"] = parse_duration(evidence, where="--evidence")
     decider = RealSlurm(conf, **options)
     if not quiet:
-        for line in (*decider.setup.differences(), *decider.setup.about_accounts()):
-            say(f"  {line}", "dim")
+        _print_settings(decider.setup, label or name_of(edit), edit)
     if phases is not None:
         reading = {"reader": reader, "missing_limit": None if missing_limit == "runtime" else missing_limit}
         reading["bad_rows"] = None if bad_rows == BadRows.fail else str(bad_rows)
@@ -243,6 +245,18 @@ def replay(
             raise InterruptedError("nothing was written, and slurmctld is stopped") from None
     if not quiet:
         _print(run, decider, out)
+
+
+def _print_settings(setup: Setup, name: str, edits: list[str]) -> None:
+    """What is asked, then what of the site's settings does not hold here."""
+    from schedlab.cli.output import say
+
+    if edits:
+        say(f"{name}: {', '.join(edits)}")
+    for line in setup.differences():
+        say(f"  {line}", "dim")
+    where = "slurm/differences.txt of each run that is kept lists them"
+    say(f"  and {setup.replaced()} settings of hosts, ports and files replaced: {where}", "dim")
 
 
 def _print(run: Run, decider: RealSlurm, out: Path | None) -> None:
