@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from tests.commands import schedlab
+from tests.unit.test_study_report import STUDY, checked, made, waits, words
 
 from schedlab.cli.slurm import _print_settings
 from schedlab.cluster.slurm.read import read_settings
+from schedlab.experiment.results import Results
 from schedlab.slurm.setup import Setup
+from schedlab.slurm.study import ensemble_text
 
 MICRO = Path(__file__).parents[2] / "examples" / "micro_cluster"
 CONF = """
@@ -61,3 +66,28 @@ def test_missing_files_are_named_all_at_once_before_anything_else(tmp_path: Path
     assert said.returncode != 0 and not said.stdout
     assert said.stderr.count("no such file") == 2
     assert "none.sacct" in said.stderr and "none.cfg" in said.stderr
+
+
+LUA, ADDED = "JobSubmitPlugins: lua -> left out (it can decide what starts when)", "user eve is added"
+LIMIT = "PartitionName=normal:MaxTime=4:00:00"
+
+
+def ensemble(folder: Path, edits: list[str]) -> Results:
+    """With made-up results of three phases, which say of themselves what the decider would."""
+    options = {"set": edits, "accounts": None, "qos": None}
+    text = ensemble_text(MICRO / "slurm.conf", MICRO / "jobs.events", options, [], 3, {})
+    results = made(folder, 'metrics = ["wait.mean"]\n' + text, lambda run: 1000.0 + run.repetition)
+    for run in results.planned:
+        path = folder / "results" / f"{run.identity}.json"
+        own = edits if "set=" in run.point["policy"] else []
+        facts = {"set": own, "differences": [LUA, *([ADDED] if own else [])]}
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"decider": facts}))
+    return Results(folder)
+
+
+def test_the_report_says_what_of_the_settings_is_different(tmp_path: Path) -> None:
+    page = unescape(words(checked(ensemble(tmp_path, [LIMIT]))))
+    _, _, section = page.partition("What of the slurm.conf is different here")
+    assert LUA in section and f": {LUA}" not in section
+    assert f"changed: {ADDED}" in section
+    assert "What of the slurm.conf" not in words(checked(made(tmp_path / "other", STUDY, waits)))
