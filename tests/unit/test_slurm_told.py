@@ -11,9 +11,11 @@ import pytest
 from tests.commands import schedlab
 from tests.unit.test_study_report import STUDY, checked, made, waits, words
 
+from schedlab.cli.experiment_output import print_summary
 from schedlab.cli.slurm import _print_settings
 from schedlab.cluster.slurm.read import read_settings
 from schedlab.experiment.results import Results
+from schedlab.report.study import study_page
 from schedlab.slurm.setup import Setup
 from schedlab.slurm.study import ensemble_text
 
@@ -91,3 +93,22 @@ def test_the_report_says_what_of_the_settings_is_different(tmp_path: Path) -> No
     assert LUA in section and f": {LUA}" not in section
     assert f"changed: {ADDED}" in section
     assert "What of the slurm.conf" not in words(checked(made(tmp_path / "other", STUDY, waits)))
+
+
+def test_what_was_changed_is_said_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = ensemble(tmp_path, [LIMIT, "KillWait=1"])
+    said = f"changed: {LIMIT}, KillWait=1"
+    print_summary(results, 1.0)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("jobs.events: 6 runs planned")
+    assert lines.index(said) < next(at for at, line in enumerate(lines) if "mean wait" in line)
+    page = words(checked(results))
+    assert page.index(f"{said}.") < page.index("6 of 6 runs are finished") < page.index("What it says")
+    assert "<title>jobs.events" in study_page(results)
+
+
+def test_without_a_change_it_is_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = ensemble(tmp_path, [])
+    assert results.table["group"].unique().to_list() == ["as it is"]
+    print_summary(results, 1.0)
+    assert "changed" not in capsys.readouterr().out

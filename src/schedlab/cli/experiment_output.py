@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from schedlab.cli.output import console, say, warn
 from schedlab.cli.progress import Bar, watched
+from schedlab.experiment.deciders import changes
 from schedlab.experiment.folder import CHECKPOINTS
 from schedlab.model.units import format_duration
 
@@ -93,6 +94,8 @@ def print_summary(results: Results, seconds: float) -> None:
     say(f"  {format_duration(round(seconds))} this time", "dim")
     if not results.results:
         return
+    for change in changes(results):
+        say(change)
     _print_first(results)
     _print_groups(results)
     found = results.verdicts(results.metrics[:2])

@@ -133,7 +133,8 @@ def replay(
         typer.Option(
             min=2,
             metavar="N",
-            help="Repeat it N times, on all cores, each with another phase of Slurm's loops: an ensemble, as a study.",
+            help="Repeat it N times, on all cores, each with another phase of Slurm's loops: an ensemble, as a study. "
+            "With [b]--set[/b] the unchanged settings, [b]as it is[/b], are repeated too.",
             rich_help_panel=TIME,
         ),
     ] = None,

@@ -219,8 +219,9 @@ class Results:
         return read_run(run_folder(self.folder, identity))
 
     def group_of(self, point: Point) -> str:
-        """What to call the runs of a point: the values of what varies."""
-        return self.words(self.varied, point) or self.name
+        """What to call the runs of a point: the values of what varies; if nothing does, what the study has a name for."""
+        named = [name for name in point if self.called(name, point[name]) is not point[name]]
+        return self.words(self.varied or named, point) or self.name
 
     def called(self, name: str, value: Any) -> Any:
         """A value of a parameter, or the name that the study gives it."""
