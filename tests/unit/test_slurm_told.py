@@ -105,6 +105,8 @@ def test_what_was_changed_is_said_first(tmp_path: Path, capsys: pytest.CaptureFi
     page = words(checked(results))
     assert page.index(f"{said}.") < page.index("6 of 6 runs are finished") < page.index("What it says")
     assert "<title>jobs.events" in study_page(results)
+    for seen in (" ".join(" ".join(lines).split()), page):
+        assert "The intervals cover only the phase of Slurm's loops, on this one log, jobs.events." in unescape(seen)
 
 
 def test_without_a_change_it_is_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

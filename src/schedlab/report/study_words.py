@@ -77,7 +77,7 @@ def words(found: Findings) -> Words:
     compared = any(rows for _, rows in told)
     notes = [
         _how_to_read(told) if compared else "",
-        " ".join(found.results.coverage()),  # what the intervals do and do not say, where jobs come from a model
+        " ".join(found.results.coverage()),  # what the intervals do and do not say
         "; ".join(found.results.notes()),
         " ".join(found.results.lacking.values()),
     ]
