@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from html import unescape
 from pathlib import Path
@@ -114,3 +115,18 @@ def test_without_a_change_it_is_as_it_is(tmp_path: Path, capsys: pytest.CaptureF
     assert results.table["group"].unique().to_list() == ["as it is"]
     print_summary(results, 1.0)
     assert "changed" not in capsys.readouterr().out
+
+
+def test_hashes_are_of_all_files_that_were_read(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "slurm.conf").write_text(f"{CONF}Include limits.conf\n")
+    for name in ("limits.conf", "gres.conf", "topology.conf", "accounts.cfg", "qos.txt", "jobs.events"):
+        (site / name).write_text("# nothing\n")
+    options = {"set": [LIMIT], "accounts": site / "accounts.cfg", "qos": site / "qos.txt"}
+    text = ensemble_text(site / "slurm.conf", site / "jobs.events", options, [], 3, {})
+    page = words(checked(made(tmp_path / "study", 'metrics = ["wait.mean"]\n' + text, lambda run: 1000.0)))
+    _, _, section = page.partition("Hashes")
+    for path in site.iterdir():
+        (line,) = [line for line in section.split("sha256 ") if f" {path.name} " in line]
+        assert section.partition(f"{line}sha256 ")[2].startswith(hashlib.sha256(path.read_bytes()).hexdigest())

@@ -111,6 +111,13 @@ def _content(name: str, value: Any) -> Any:
     return value
 
 
+def files_of(name: str, value: Any) -> list[str]:
+    """The files that a parameter names, and that are there."""
+    if not isinstance(value, str):
+        return []
+    return [value] if name in ("log", "model", "cluster") and Path(value).is_file() else _files_in(value)
+
+
 def _files_in(text: str) -> list[str]:
     """The files that a text names: `easy:order=mine.py:key`, `slurm-real(conf='slurm.conf')`."""
     words = text.replace("(", " ").replace(":", " ").replace("=", " ").replace(",", " ").split()
