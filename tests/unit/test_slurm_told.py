@@ -9,11 +9,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from tests.commands import schedlab
+from tests.commands import schedlab as command
 from tests.unit.test_study_report import STUDY, checked, made, waits, words
 
+from schedlab import Cluster, Workload, simulate
 from schedlab.cli.experiment_output import print_summary
-from schedlab.cli.slurm import _print_settings
+from schedlab.cli.slurm import _print, _print_settings
 from schedlab.cluster.slurm.read import read_settings
 from schedlab.experiment.results import Results
 from schedlab.report.study import study_page
@@ -61,8 +62,20 @@ def test_what_can_change_the_result_is_told_and_the_plumbing_counted(
     assert "AuthType" in notes and "AccountingStorageHost" in notes and notes.startswith("Prolog:")
 
 
+def test_warnings_say_refused_or_never_started(capsys: pytest.CaptureFixture[str]) -> None:
+    run = simulate(Workload.of(submit=[0], runtime=[1]), Cluster.uniform(1, 4))
+    refused = {"never started: BadConstraints": ["5", "7_4"], "Invalid license specification (2048)": ["3"]}
+    decider = SimpleNamespace(
+        setup=SimpleNamespace(described=lambda: "Slurm", remarks=[]), left_out=set, refused=lambda: refused
+    )
+    _print(run, decider, None)  # type: ignore[arg-type]
+    said = " ".join(capsys.readouterr().err.split())
+    assert "Slurm never started 2 jobs (5, 7_4): BadConstraints" in said
+    assert "Slurm refused 1 job (3): Invalid license specification (2048)" in said
+
+
 def test_missing_files_are_named_all_at_once_before_anything_else(tmp_path: Path) -> None:
-    said = schedlab(
+    said = command(
         *("slurm", "replay", "--conf", MICRO / "slurm.conf", "--jobs", tmp_path / "none.sacct"),
         *("--accounts", tmp_path / "none.cfg", "--phases", 2, "--out", tmp_path / "out"),
     )

@@ -262,6 +262,7 @@ def _print_settings(setup: Setup, name: str, edits: list[str]) -> None:
 
 def _print(run: Run, decider: RealSlurm, out: Path | None) -> None:
     from schedlab.analysis.compare import Comparison, Row, observed, summary_of
+    from schedlab.analysis.job_ends import end_of
     from schedlab.cli.output import console, say, warn
     from schedlab.cli.table import comparison_table, footnote
     from schedlab.workload.notes import run_notes
@@ -282,7 +283,8 @@ def _print(run: Run, decider: RealSlurm, out: Path | None) -> None:
         say(f"  noted of the jobs: options that are not passed on: {', '.join(sorted(left_out))}", "dim")
     for words, ids in decider.refused().items():
         some = ", ".join(ids[:5]) + (", …" if len(ids) > 5 else "")
-        warn(f"Slurm refused {len(ids):,} {'job' if len(ids) == 1 else 'jobs'} ({some}): {words}")
+        what, why = end_of(words)
+        warn(f"Slurm {what} {len(ids):,} {'job' if len(ids) == 1 else 'jobs'} ({some}): {why}")
     say(f"results in {out}" if out else "not kept: --out DIR writes the run to a folder", "" if out else "dim")
 
 
