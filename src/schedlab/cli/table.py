@@ -143,7 +143,7 @@ def _why_rejected(comparison: Comparison, kind: str) -> str:
         words = (reason for row in comparison.rows for reason in row.summary["reasons"])
         return ", ".join(dict.fromkeys(word for word in words if word not in KILLED_BECAUSE))
     told = [
-        f"{each['jobs']:,} {end_of(each['words'])[1]}"
+        (f"{each['jobs']:,} " if len(found) > 1 else "") + end_of(each["words"])[1]
         if "words" in each
         else f"{', '.join(filter(None, (each['reason'], each['resource'])))}: {each['first']}"
         for each in found
