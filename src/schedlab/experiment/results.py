@@ -167,11 +167,25 @@ class Results:
         ]
 
     def compared(self, metrics: Sequence[str] | None = None) -> list[tuple[Context, pl.DataFrame]]:
-        """The comparisons of each context, corrected for those of all metrics of the study, whichever are shown."""
-        contexts, asked = self.contexts(), self.metrics
-        every = dict.fromkeys([*asked, *(metrics or [])])
-        of_study = len(every) * sum(context.compared for context in contexts)
-        return [(context, context.comparisons(metrics or asked, of_study)) for context in contexts]
+        """The comparisons of each context, corrected for those of all metrics of the study, whichever are shown.
+
+        Metrics of schedules are one family of comparisons, those of what executing them costs another.
+        """
+        import polars as pl
+
+        contexts, wanted = self.contexts(), metrics or self.metrics
+        every = dict.fromkeys([*self.metrics, *wanted])
+        groups = sum(context.compared for context in contexts)
+        found: list[tuple[Context, pl.DataFrame]] = []
+        for context in contexts:
+            tables = []
+            for timed in (False, True):
+                own = [metric for metric in wanted if is_timed(metric) == timed]
+                if own:
+                    family = sum(is_timed(metric) == timed for metric in every)
+                    tables.append(context.comparisons(own, family * groups))
+            found.append((context, pl.concat(tables)))
+        return found
 
     def verdicts(self, metrics: Sequence[str] | None = None) -> list[str]:
         """The comparisons in words."""
