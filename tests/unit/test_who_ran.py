@@ -256,7 +256,11 @@ def test_killed_jobs_are_counted_by_reason() -> None:
     )
     note = footnote(Comparison((Row("slurm", summary),)))
     assert "killed: 71 jobs (preempted 62, time limit 9)" in note
-    assert "7 never started: BadConstraints; 3 not available (2014)" in note
+    assert "refused: 3 jobs (not available (2014)); never started: 7 jobs (BadConstraints)" in note
+    assert "rejected" not in note
+    other = {**summary, "states": {**summary["states"], "rejected": 3}, "rejections": summary["rejections"][1:]}
+    note = footnote(Comparison((Row("one", summary), Row("other", other))))
+    assert "refused: 3 jobs (not available (2014)); never started: BadConstraints" in note
     assert "requeued: 4 times (node failure 4)" in note
 
 

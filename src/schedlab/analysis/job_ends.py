@@ -37,8 +37,7 @@ def job_ends(summary: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     states, reasons = summary.get("states", {}), summary.get("reasons", {})
     refused = list(_refused(summary))
     for words, number in refused:
-        never = words.startswith(f"{NEVER}: ")  # what a scheduler elsewhere says of jobs that it gives up in the end
-        count(NEVER if never else "refused", words.removeprefix(f"{NEVER}: "), number)
+        count(*end_of(words), number)
     count("refused", "", states.get("rejected", 0) - sum(number for _, number in refused))
     killed = {word: reasons.get(word, 0) for word in KILLED_BECAUSE}
     for word, number in killed.items():
@@ -49,6 +48,12 @@ def job_ends(summary: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     for state, kind in _STATES.items():
         count(kind, "", states.get(state, 0))
     return found
+
+
+def end_of(words: str) -> tuple[str, str]:
+    """What became of a rejected job, and why. A scheduler elsewhere says so of jobs that it gives up in the end."""
+    never = words.startswith(f"{NEVER}: ")
+    return (NEVER, words.removeprefix(f"{NEVER}: ")) if never else ("refused", words)
 
 
 def _refused(summary: Mapping[str, Any]) -> Iterator[tuple[str, float]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from schedlab.cli.output import console, say, say_list, warn
 from schedlab.cli.progress import Bar, watched
+from schedlab.experiment.deciders import changes
 from schedlab.experiment.folder import CHECKPOINTS
 from schedlab.model.units import format_duration
 
@@ -92,6 +93,8 @@ def print_summary(results: Results, seconds: float) -> None:
     say(f"  {format_duration(round(seconds))} this time", "dim")
     if not results.results:
         return
+    for change in changes(results):
+        say(change)
     say_list(results.said_first(), "differences in what became of jobs: in the report", "bold")
     _print_groups(results)
     say_list(results.verdicts(results.metrics[:2]), "comparisons in the report")

@@ -15,7 +15,7 @@ from schedlab.analysis.job_ends import Ends, ends_told
 from schedlab.analysis.study import PARAMETER, StudyRun, is_timed, merge_repetitions, metric_columns, study_table
 from schedlab.analysis.verdict import verdict
 from schedlab.engine.store import read_run
-from schedlab.experiment.coverage import coverage
+from schedlab.experiment.coverage import coverage, coverage_of_logs
 from schedlab.experiment.execute import selection
 from schedlab.experiment.file_names import files_in, short_names, with_names
 from schedlab.experiment.folder import result_file, run_folder
@@ -204,9 +204,10 @@ class Results:
         return {group: self._started.ends(self.table, group)[0] for group in groups}
 
     def coverage(self) -> list[str]:
-        """What the intervals cover and what they do not, where jobs come from models; nothing for logs."""
-        models = dict.fromkeys(run.point["model"] for run in self.planned if "model" in run.point)
-        return coverage(models, self.study.get("repetitions", 1))
+        """What the intervals cover and what they do not."""
+        repetitions, points = self.study.get("repetitions", 1), [run.point for run in self.planned]
+        models = dict.fromkeys(point["model"] for point in points if "model" in point)
+        return [*coverage(models, repetitions), *coverage_of_logs(points, repetitions)]
 
     def notes(self) -> list[str]:
         """What reading the logs met; what jobs ask for and did not count in some runs."""
@@ -235,8 +236,9 @@ class Results:
         return read_run(run_folder(self.folder, identity))
 
     def group_of(self, point: Point) -> str:
-        """What to call the runs of a point: the values of what varies."""
-        return self.words(self.varied, point) or self.name
+        """What to call the runs of a point: the values of what varies; if nothing does, those that have a name."""
+        named = [name for name in point if self.called(name, point[name]) is not point[name]]
+        return self.words(self.varied or named, point) or self.name
 
     def called(self, name: str, value: Any) -> Any:
         """A value of a parameter, or the name that the study gives it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from schedlab.analysis.job_ends import MOST_SAID
+from schedlab.experiment.deciders import differences
 from schedlab.experiment.results import Results
 from schedlab.report import study_facts, study_words
 from schedlab.report.findings import Findings
@@ -29,6 +30,7 @@ def study_page(results: Results) -> str:
         most_settings=study_words.MOST_SETTINGS,
         groups=groups_table(found),
         figures=figures(found),
+        differences=differences(results),
         parameters=study_facts.parameters(found),
         failures=study_facts.failures(results),
         environment=study_facts.environment(results),
