@@ -17,7 +17,7 @@ from schedlab.analysis.verdict import verdict
 from schedlab.engine.store import read_run
 from schedlab.experiment.coverage import coverage, coverage_of_logs
 from schedlab.experiment.execute import selection
-from schedlab.experiment.file_names import files_in, short_names, with_names
+from schedlab.experiment.short_names import files_in, short_names, with_names
 from schedlab.experiment.folder import result_file, run_folder
 from schedlab.experiment.ledger import Ledger, Status
 from schedlab.experiment.plan import Part

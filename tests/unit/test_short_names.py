@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.unit.test_study_report import made, words
 
-from schedlab.experiment.file_names import files_in, short_names
+from schedlab.experiment.short_names import files_in, short_names
 from schedlab.report.study import study_page
 
 POLICY = "from schedlab import Policy\n\n\nclass First(Policy):\n    def decide(self, view, events):\n        pass\n"
