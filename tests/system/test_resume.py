@@ -74,6 +74,9 @@ def test_a_killed_run_ends_with_the_same_bytes(folder: Path) -> None:
 
     killed_in_the_middle(folder, run_arguments("cut"), folder / "cut" / "mine.Slow.checkpoint")
     assert (folder / "cut" / "easy" / "run.json").exists() and not (folder / "cut" / "mine.Slow").exists()
+    again = schedlab(folder, *run_arguments("cut"))
+    assert again.returncode == 2
+    assert "already holds a run" in again.stderr and "schedlab resume cut" in again.stderr
     resumed = schedlab(folder, "resume", "cut")
     assert resumed.returncode == 0, resumed.stderr
     assert "mine.py:Slow" in resumed.stdout and "easy" in resumed.stdout

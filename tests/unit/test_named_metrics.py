@@ -15,7 +15,9 @@ from schedlab.analysis.verdict import metric_name, metric_unit
 from schedlab.cli.main import app
 from schedlab.cli.table import comparison_table
 from schedlab.engine.store import MemoryWriter, RunWriter
+from schedlab.experiment.sweep import axis_of, sweep_table
 from schedlab.model.errors import InputError
+from schedlab.model.plugins import load
 from schedlab.model.run import Run
 from schedlab.report.study import study_page
 
@@ -72,7 +74,11 @@ def test_what_is_asked_for_has_one_column_however_narrow_the_screen() -> None:
     ("name", "said", "hint"),
     [
         ("wait.p98", "there is no metric 'wait.p98'", "did you mean 'wait.p9"),
-        ("turnaround", "there is no metric 'turnaround'", "wait.weighted"),
+        ("wait", "there is no metric 'wait'", "did you mean 'wait.mean'? metrics: wait.mean, turnaround.mean,"),
+        ("turnaround", "there is no metric 'turnaround'", "did you mean 'turnaround.mean'?"),
+        ("processor_slowdown", "there is no metric", "did you mean 'processor_slowdown.mean'?"),
+        ("queue_length", "there is no metric", "did you mean 'queue_length.mean'?"),
+        ("performance.total", "no run has the metric", 'a study measures it: metrics = ["performance.total"]'),
         ("observed.energy", "no run has the metric 'observed.energy'", "did you mean 'observed.energy_kwh'?"),
     ],
 )
@@ -80,6 +86,21 @@ def test_names_that_mean_nothing(name: str, said: str, hint: str) -> None:
     with pytest.raises(InputError) as error:
         compare([five_jobs(energy_kwh=7.5)], metrics=[name])
     assert said in str(error.value) and hint in error.value.hint
+
+
+def test_a_name_that_is_only_the_beginning_of_one_in_a_sweep(tmp_path: Path) -> None:
+    text = f'[workload]\nlog = "{DEMO}"\nwindow = "0d..1d"\n[run]\ncluster = "64x4"\npolicy = ["fcfs", "easy"]\n'
+    results = simulated(tmp_path / "study", text)
+    for name in ("wait", "turnaround", "processor_slowdown"):
+        with pytest.raises(InputError, match=f"did you mean '{name}.mean'") as error:
+            sweep_table(results, axis_of(results, "policy"), name)
+        assert error.value.message == f"no run has the metric '{name}'"
+
+
+@pytest.mark.parametrize("kind", ["metric", "order", "policy"])
+def test_a_file_that_is_not_there(kind: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"'schedlab new {kind} {tmp_path}/nosuch.py' writes a file to start from"):
+        load(kind, f"{tmp_path}/nosuch.py:f")
 
 
 def test_compare_on_the_command_line(tmp_path: Path) -> None:

@@ -73,7 +73,8 @@ _METRICS = (
 )
 METRICS = {metric.key: metric for metric in _METRICS}
 METRIC_NAMES = (
-    f"{', '.join(_OF_JOBS)} with .mean, .median, .p5 … .p99 or .max; wait.weighted, turnaround.weighted; "
+    f"{', '.join(f'{name}.mean' for name in _OF_JOBS)}, with .median, .p5 … .p99 or .max as well; wait.weighted, "
+    "turnaround.weighted; "
     + ", ".join(key for key in METRICS if key.partition(".")[0] not in _OF_JOBS)
     + "; observed.NAME of an observer; resources.gpus.utilisation …; of a study performance.total …"
 )
@@ -243,6 +244,8 @@ def _named(names: Sequence[str], rows: Sequence[Row]) -> Iterator[Metric]:
         if all(metric.of(row.summary) is None for row in rows):
             there = [known.key for known in (*METRICS.values(), *observed(rows)) if known.key != name]
             hint = did_you_mean(name, there) or "simulate it again with what measures it"
+            if name in PERFORMANCE:
+                hint = f'a study measures it: metrics = ["{name}"] in its file (schedlab experiment run)'
             raise InputError(f"no run has the metric '{name}'", hint=hint)
         yield metric
 

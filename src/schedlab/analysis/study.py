@@ -109,6 +109,16 @@ def merge_repetitions(
     return pl.DataFrame(rows, schema | {"n": pl.Int64}, orient="row")
 
 
+def copies(table: pl.DataFrame) -> dict[str, int]:
+    """The groups whose repetitions are all the same schedule, with their number."""
+    of_schedule = schedule_columns(table)
+    return {
+        str(group): len(runs)
+        for (group,), runs in table.group_by("group", maintain_order=True)
+        if len(runs) > 1 and runs.n_unique(of_schedule) == 1
+    }
+
+
 def pooled_distribution(
     runs: Iterable[Run], metric: str = "wait", *, tau: float = TAU, trim: Selection | None = None
 ) -> Distribution:

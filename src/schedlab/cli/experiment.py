@@ -289,6 +289,8 @@ def _show_plan(study: Study, folder: Path, workers: int | None, part: Part | Non
     from schedlab.cli.experiment_output import print_plan
     from schedlab.cli.output import messages
     from schedlab.experiment.cost import expected_cost
+    from schedlab.experiment.folder import check_study_folder
 
+    check_study_folder(folder)
     messages().print("measuring what a run takes …", style="dim")
     print_plan(study, folder, expected_cost(study, folder, workers, part), part)

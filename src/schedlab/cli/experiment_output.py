@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from schedlab.experiment.study import Study
 
 MOST_GROUPS = 40
+MOST_METRICS = 4
 MOST_NOTES = 12
 LINE_EVERY = 60.0  # seconds, where nobody watches a bar
 
@@ -72,6 +73,9 @@ def print_status(results: Results) -> None:
     say(f"{results.name}: {counts}")
     if results.part:
         say(f"  {results.part}; schedlab experiment import brings in the others", "dim")
+    if others := results.runs_of_others:
+        noun, verb = ("run", "is") if others == 1 else ("runs", "are")
+        say(f"  {others:,} {noun} of another study (or of this one before a change) {verb} also here", "dim")
     if begun := len(list((results.folder / CHECKPOINTS).glob("*/checkpoint.json"))):
         say(f"  {begun:,} of the open runs will go on at a checkpoint", "dim")
     if status.done:
@@ -97,7 +101,15 @@ def print_summary(results: Results, seconds: float) -> None:
         say(change)
     say_list(results.said_first(), "differences in what became of jobs: in the report", "bold")
     _print_groups(results)
-    say_list(results.verdicts(results.metrics[:2]), "comparisons in the report")
+    from schedlab.analysis.job_ends import MOST_SAID
+
+    if results.copies:
+        say(results.copies)
+    shown = results.verdicts(results.metrics[:2])[:MOST_SAID]
+    for sentence in shown:
+        say(f"- {sentence}")
+    if (left := results.number_of_comparisons - len(shown)) > 0:
+        say(f"and {left:,} more {'comparison' if left == 1 else 'comparisons'} in the report", "dim")
     notes = results.notes()
     more = [f"and {len(notes) - MOST_NOTES:,} more notes in the report"] if len(notes) > MOST_NOTES else []
     for sentence in (*results.coverage(), *notes[:MOST_NOTES], *more):
@@ -113,7 +125,7 @@ def _print_groups(results: Results) -> None:
     from schedlab.analysis.verdict import metric_name
     from schedlab.report.scale import Scale
 
-    metrics = results.metrics[:4]
+    metrics = results.metrics[:MOST_METRICS]
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("group", style="cyan")
     for metric in metrics:
@@ -128,5 +140,8 @@ def _print_groups(results: Results) -> None:
     console().print(table)
     if any("±" in cell for cells in rows.values() for cell in cells):
         say("± half of the 95 % interval of the mean over repetitions", "dim")
+    if others := results.metrics[MOST_METRICS:]:
+        noun = "metric" if len(others) == 1 else "metrics"
+        say(f"and {len(others)} more {noun} in the report: {', '.join(map(metric_name, others))}", "dim")
     if len(rows) > MOST_GROUPS:
         say(f"and {len(rows) - MOST_GROUPS:,} more groups in the report", "dim")

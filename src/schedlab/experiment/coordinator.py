@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.experiment.checkpoint import beginning_anew
-from schedlab.experiment.folder import CHECKPOINTS, checkpoint_folder, finished, locked
+from schedlab.experiment.folder import CHECKPOINTS, check_study_folder, checkpoint_folder, finished, locked
 from schedlab.experiment.ledger import Ledger, Status
 from schedlab.experiment.meter import DECIDING
 from schedlab.experiment.mirror import Mirror, Tell, check_mirror
@@ -55,6 +55,9 @@ def run_study(
     tell = _once(tell)
     if checkpoint_every is not None:
         _check_checkpoints(study, tell)
+    check_study_folder(folder)
+    if mirror is not None:
+        check_study_folder(mirror)
     runs, facts = plan(study), described(study, part)
     if mirror is not None:
         check_mirror(folder, mirror, runs)

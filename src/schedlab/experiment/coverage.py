@@ -1,15 +1,19 @@
-"""What the confidence intervals of a study cover, and what they do not, in words."""
+"""What the repetitions of a study and their confidence intervals cover, and what they do not, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from schedlab.analysis.study import copies
 from schedlab.generate.empirical.model import Empirical
 from schedlab.generate.store import read_model
 from schedlab.generate.weeks.model import WEEK, Weeks
 from schedlab.model.errors import SchedlabError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 SLURM = "slurm-real("  # the policy whose repetitions differ in nothing but their phase
 _NOT = (
@@ -38,6 +42,19 @@ def coverage_of_logs(points: Sequence[Mapping[str, Any]], repetitions: int) -> l
         f"The intervals cover only {' and '.join(drawn)}, on {where}. They do not cover whether other jobs (another "
         "month, another site) would be like it."
     ]
+
+
+def copies_told(table: pl.DataFrame, *, costs: bool) -> str:
+    """A sentence where repetitions are the same schedule; nothing where there are none. `costs`: these are told too."""
+    found = copies(table)
+    if not found:
+        return ""
+    every = len(found) == table["group"].n_unique()
+    whose = "each" if every else ", ".join(found) if len(found) <= 3 else f"{len(found):,} groups"
+    return (
+        f"The {max(found.values()):,} repetitions of {whose} are the same schedule (nothing random in it): "
+        f"they count once{', except for what they cost' if costs else ''}."
+    )
 
 
 def _covered(text: str) -> str:

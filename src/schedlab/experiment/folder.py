@@ -12,15 +12,39 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from schedlab.engine.folder import OutputFolder, explained
+from schedlab.engine.folder import OutputFolder, explained, holds_run
 from schedlab.files.whole_file import whole_file
 from schedlab.model.errors import InputError
 
 CHECKPOINTS = "checkpoints"
 
 
+_OWN = {"study.toml", "plan.json", "ledger.sqlite", "backups", "results", "runs", CHECKPOINTS, ".lock"}
+
+
 class BusyError(InputError):
     """Another process has the folder."""
+
+
+def check_study_folder(folder: Path) -> None:
+    """Refuse a place that holds something else; another study shares its runs."""
+    try:
+        of_study = any((folder / name).is_file() for name in ("ledger.sqlite", "plan.json")) or finished(folder)
+        if of_study or not folder.is_dir():
+            return
+        entries = sorted(folder.iterdir())
+        strange = [entry for entry in entries if entry.name not in _OWN]
+        strange += (folder / "runs").iterdir() if (folder / "runs").is_dir() else ()
+    except OSError:  # whoever makes the folder says so
+        return
+    if not strange:
+        return
+    runs = [entry for entry in strange if holds_run(entry)]
+    shown = ", ".join(str(entry.relative_to(folder)) for entry in (runs or strange)[:3])
+    shown += ", …" if len(runs or strange) > 3 else ""
+    held = "a run" if holds_run(folder) else f"{'runs' if runs else 'other files'} ({shown})"
+    hint = "a study gets a folder of its own: choose one that is new or empty"
+    raise InputError(f"already holds {held}", where=str(folder), hint=hint)
 
 
 def run_folder(folder: Path, identity: str) -> Path:

@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.experiment.coordinator import opened
-from schedlab.experiment.folder import CHECKPOINTS, copy_run, file_hashes, finished, result_file, run_folder
+from schedlab.experiment.folder import (
+    CHECKPOINTS,
+    check_study_folder,
+    copy_run,
+    file_hashes,
+    finished,
+    result_file,
+    run_folder,
+)
 from schedlab.experiment.ledger import BACKUPS, LEDGER, PLAN, Ledger, read_plan
 from schedlab.experiment.merging import refusals
 from schedlab.files.whole_file import whole_file
@@ -83,6 +91,7 @@ def import_study(source: Path, folder: Path) -> tuple[int, int]:
     Nothing is, if any of them is damaged, is not a run of this study, or is there with another result. How many are
     new, and how many were there.
     """
+    check_study_folder(folder)
     was_there = folder.exists()
     with opened(folder) as ledger:
         # Another process may have made it a study before the lock was ours.

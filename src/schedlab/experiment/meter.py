@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import resource
 import time
 from contextlib import suppress
@@ -32,18 +34,17 @@ class Meter:
     """Counts from when it is made."""
 
     def __init__(self) -> None:
-        with suppress(OSError):  # Linux can forget the peak of earlier runs; elsewhere it is that of all of them
-            (_PROCESS / "clear_refs").write_text("5")
+        self._of_this_run = _forget_peak()
         self._wall, self._cpu = time.perf_counter(), _processor_seconds()
 
-    def read(self, run: Run) -> dict[str, float]:
+    def read(self, run: Run) -> dict[str, float | None]:
         """The metrics `performance.total` …, without the first part of their names."""
         deciding = run.tables.performance_column("decide_seconds")
         return {
             "total": time.perf_counter() - self._wall,
             "cpu": _processor_seconds() - self._cpu,
             **({"deciding": float(deciding.sum(dtype=np.float64))} if len(deciding) else {}),
-            "memory": _peak_memory(),
+            "memory": _peak_memory() if self._of_this_run else None,
         }
 
 
@@ -53,9 +54,21 @@ def _processor_seconds() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
-def _peak_memory() -> float:
-    """Resident, in 10⁶ bytes."""
+def _forget_peak() -> bool:
+    """Of earlier runs, and give back what they have freed; whether that can be done here, as on Linux."""
+    gc.collect()
+    with suppress(OSError, AttributeError):  # AttributeError: not the GNU library
+        ctypes.CDLL(None).malloc_trim(0)
+    try:
+        (_PROCESS / "clear_refs").write_text("5")
+    except OSError:
+        return False
+    return True
+
+
+def _peak_memory() -> float | None:
+    """Resident since it was forgotten, in 10⁶ bytes."""
     with suppress(OSError, ValueError, IndexError):
         status = (_PROCESS / "status").read_text()
         return int(status.split("VmHWM:")[1].split()[0]) * 1024 / 1e6
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+    return None

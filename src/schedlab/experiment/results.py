@@ -15,12 +15,12 @@ from schedlab.analysis.job_ends import Ends, ends_told
 from schedlab.analysis.study import PARAMETER, StudyRun, is_timed, merge_repetitions, metric_columns, study_table
 from schedlab.analysis.verdict import verdict
 from schedlab.engine.store import read_run
-from schedlab.experiment.coverage import coverage, coverage_of_logs
+from schedlab.experiment.coverage import copies_told, coverage, coverage_of_logs
 from schedlab.experiment.execute import selection
-from schedlab.experiment.short_names import files_in, short_names, with_names
-from schedlab.experiment.folder import result_file, run_folder
+from schedlab.experiment.folder import finished, result_file, run_folder
 from schedlab.experiment.ledger import Ledger, Status
 from schedlab.experiment.plan import Part
+from schedlab.experiment.short_names import files_in, short_names, with_names
 from schedlab.experiment.started import StartedJobs
 from schedlab.experiment.study import Point
 from schedlab.model.errors import InputError
@@ -144,6 +144,11 @@ class Results:
             return ""
         return f"part {text}: {len(own):,} of the study's {len(self.planned):,} runs"
 
+    @property
+    def runs_of_others(self) -> int:
+        """Finished runs in the folder that are not of this plan: of another study, or of this one before a change."""
+        return len(set(finished(self.folder)) - {run.identity for run in self.planned})
+
     @cached_property
     def table(self) -> pl.DataFrame:
         """One row per run: parameters, repetition, seed, and every number of its summary."""
@@ -189,6 +194,11 @@ class Results:
             found.append((context, pl.concat(tables)))
         return found
 
+    @property
+    def number_of_comparisons(self) -> int:
+        """Of all metrics of the study."""
+        return len(self.metrics) * sum(context.compared for context in self.contexts())
+
     def verdicts(self, metrics: Sequence[str] | None = None) -> list[str]:
         """The comparisons in words."""
         return [
@@ -207,7 +217,12 @@ class Results:
         """What the intervals cover and what they do not."""
         repetitions, points = self.study.get("repetitions", 1), [run.point for run in self.planned]
         models = dict.fromkeys(point["model"] for point in points if "model" in point)
-        return [*coverage(models, repetitions), *coverage_of_logs(points, repetitions)]
+        return [*coverage(models, repetitions), *([] if self.copies else coverage_of_logs(points, repetitions))]
+
+    @cached_property
+    def copies(self) -> str:
+        """A sentence where repetitions are the same schedule, of which one counts; else nothing."""
+        return copies_told(self.table, costs=any(map(is_timed, self.metrics)))
 
     def notes(self) -> list[str]:
         """What reading the logs met; what jobs ask for and did not count in some runs."""

@@ -73,6 +73,9 @@ def run_folders(
             check_target(folder, force)
         except InputError as error:
             errors.append(error)
+    if errors and any((checkpoint_beside(folder) / "checkpoint.json").is_file() for folder in folders):
+        hint = f"to go on with what was interrupted: schedlab resume {out}; else "
+        errors = [InputError(error.message, where=error.where, hint=hint + error.hint) for error in errors]
     _raise(errors)
     return list(folders)
 

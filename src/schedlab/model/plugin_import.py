@@ -17,8 +17,11 @@ from schedlab.model.suggest import closest
 _IMPORTED: dict[Path, tuple[tuple[int, int], ModuleType]] = {}
 
 
-def import_file(place: str) -> ModuleType:
-    """The module of a file, under a name of its own. Its folder is on the path while it is imported."""
+def import_file(place: str, kind: str = "") -> ModuleType:
+    """The module of a file, under a name of its own. Its folder is on the path while it is imported.
+
+    `kind` of plug-in, of which `schedlab new` would write one if there is no such file.
+    """
     path = Path(place).expanduser()
     if path.suffix != ".py":
         raise InputError("is not a Python file", where=place, hint=f"its name has to end in .py: {path.name}.py:Name")
@@ -26,7 +29,7 @@ def import_file(place: str) -> ModuleType:
         status = path.stat()
         source = path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
-        raise _unreadable(path, error) from None
+        raise _unreadable(path, error, kind) from None
     path = path.resolve()
     state = status.st_mtime_ns, status.st_size
     known = _IMPORTED.get(path)
@@ -100,7 +103,7 @@ def _not_python(path: Path, error: SyntaxError | ValueError) -> InputError:
     return InputError(f"{error.msg}{shown}", where=f"{path}, line {error.lineno}", hint="correct the line")
 
 
-def _unreadable(path: Path, error: OSError | ValueError) -> InputError:
+def _unreadable(path: Path, error: OSError | ValueError, kind: str) -> InputError:
     if isinstance(error, PermissionError):
         return InputError("permission denied", where=str(path), hint=f"chmod u+r {path.name}, or ask its owner")
     if isinstance(error, IsADirectoryError):
@@ -108,9 +111,8 @@ def _unreadable(path: Path, error: OSError | ValueError) -> InputError:
     if not path.parent.is_dir():
         return InputError("no such file", where=str(path), hint=f"there is no folder {path.parent} either")
     near = closest(path.name, [entry.name for entry in path.parent.glob("*.py")])
-    hint = (
-        f"did you mean {path.parent / near}?" if near else f"'schedlab new policy {path}' writes a file to start from"
-    )
+    start = f"'schedlab new {kind} {path}' writes a file to start from" if kind else "check the path"
+    hint = f"did you mean {path.parent / near}?" if near else start
     return InputError("no such file", where=str(path), hint=hint)
 
 

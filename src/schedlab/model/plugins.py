@@ -144,7 +144,7 @@ def _found(kind: Kind, reference: Reference, where: str) -> tuple[Any, str, str]
     if not reference.place:
         return *_registered(kind, reference.name, where), ""
     is_file = reference.place.endswith(".py") or "/" in reference.place
-    module = import_file(reference.place) if is_file else import_module(reference.place, where)
+    module = import_file(reference.place, kind.name) if is_file else import_module(reference.place, where)
     names = [name for name, value in vars(module).items() if _belongs(kind, module, name, value)]
     listing = f"; {reference.place} has {', '.join(names)}" if names else ""
     if not reference.name:

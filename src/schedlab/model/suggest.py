@@ -6,11 +6,14 @@ from collections.abc import Iterable
 
 
 def closest(word: str, names: Iterable[str]) -> str | None:
-    """The name that `word` was most likely meant to be, if one is near enough."""
+    """The name that `word` was most likely meant to be, if one is near enough: `wait.mean`, the first of those that go
+    on where `wait` ends, or else the most similar one."""
     import difflib  # only on the way to an error message
 
     folded = {name.casefold(): name for name in names}
-    found = difflib.get_close_matches(word.casefold().strip(), folded, n=1, cutoff=0.6)
+    wanted = word.casefold().strip()
+    found = [name for name in folded if name.startswith(f"{wanted}.")]
+    found = found or difflib.get_close_matches(wanted, folded, n=1, cutoff=0.6)
     return folded[found[0]] if found else None
 
 

@@ -74,7 +74,7 @@ def environment(results: Results) -> list[tuple[str, str]]:
     rows = [("schedlab", ", ".join(dict.fromkeys(result["schedlab"] for result in results.results)))]
     rows += _where_run(results)
     rows.append(("report written with", f"schedlab {VERSION}, Python {platform.python_version()}, {_processor()}"))
-    memory = [costs["memory"] for result in results.results if (costs := result.get("performance"))]
+    memory = [peak for result in results.results if (peak := (result.get("performance") or {}).get("memory"))]
     if memory:
         rows.append(("largest memory of a run", f"{max(memory):,.0f} MB"))
     return rows

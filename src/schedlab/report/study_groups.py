@@ -48,7 +48,7 @@ def groups_table(found: Findings) -> GroupsTable | None:
 
 
 def _about(found: Findings) -> str:
-    repeated = max(found.runs.values()) > 1
+    repeated = any(row["n"] > 1 for row in found.merged.values())
     said = ["Means over the repetitions" if repeated else "One run of each group"]
     if any(row["low"] is not None for row in found.merged.values()):
         said.append("± half the width of the 95 % confidence interval")

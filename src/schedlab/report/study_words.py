@@ -30,6 +30,8 @@ def summary(found: Findings) -> str:
         counts.append(f"{status.open:,} are open")
     sentences = [f"{change}." for change in changes(found.results)]
     sentences.append(", ".join(counts) + f": {_design(found)}.")
+    if found.results.copies:
+        sentences.append(found.results.copies)
     if part := found.results.part:
         sentences.append(f"This is {part}; the others are run elsewhere.")
     sentences += [f"{noun}: {', '.join(values)}." for noun, values in _inputs(found).items() if values]
@@ -76,7 +78,7 @@ def words(found: Findings) -> Words:
     told = [(context, list(_told(found, context, table))) for context, table in found.results.compared()]
     compared = any(rows for _, rows in told)
     notes = [
-        _how_to_read(told) if compared else "",
+        _how_to_read(told, bool(found.results.copies)) if compared else "",
         " ".join(found.results.coverage()),  # what the intervals do and do not say
         "; ".join(found.results.notes()),
         " ".join(found.results.lacking.values()),
@@ -138,12 +140,11 @@ def _winner(found: Findings, context: Context, groups: Sequence[str]) -> str:
     return f"{names[0]}{others} ({mean}){where}"
 
 
-def _how_to_read(told: Sequence[tuple[Context, Sequence[Any]]]) -> str:
+def _how_to_read(told: Sequence[tuple[Context, Sequence[Any]]], copies: bool) -> str:
     baselines = dict.fromkeys(c.labels[c.baseline] for c, rows in told if rows and c.baseline)
     if not any(row["n"] > 1 for _, rows in told for row in rows):
-        return (
-            f"Compared with {' or '.join(baselines)}, best first. One run of each: nobody knows how far chance matters."
-        )
+        one = "One run of each counts" if copies else "One run of each"
+        return f"Compared with {' or '.join(baselines)}, best first. {one}: nobody knows how far chance matters."
     return (
         f"Compared with {' or '.join(baselines)}, best mean first. Factors and percentages "
         "are geometric means over the repetitions. CI: confidence interval over the repetitions, corrected for all "
