@@ -2,6 +2,7 @@
 
 import gzip
 import math
+import re
 from datetime import UTC, datetime
 
 import numpy as np
@@ -508,6 +509,28 @@ def test_a_comma_within_a_list_is_a_bad_row(tmp_path):
     path = written(tmp_path, *(text.replace("|", ",") for text in (HEADER + "|ReqTRES", row("1") + "|cpu=4,node=2")))
     with pytest.raises(InputError, match=r"(?s)line 2: has 10 fields, the header has 9.*--format=JobID"):
         read_workload(path)
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", ","])
+def test_delimiters_within_quotation_marks(tmp_path, delimiter):
+    """A row of too few fields, with as many delimiters as the header has, is named; the one above it is read."""
+    rows = (f"{HEADER}|Reason", f'{row("1")}|"a|b"', '"2|3"|ann|COMPLETED|4|5|6|7|8')
+    path = written(tmp_path, *(text.replace("|", delimiter) for text in rows))
+    problem = "line 3: has 8 fields, the header has 9; a line break inside a field?"
+    with pytest.raises(InputError, match=rf"{re.escape(problem)}\n.*--bad-rows drop"):
+        read_sacct(path, ReadOptions())
+    found = read_sacct(path, ReadOptions(bad_rows="drop"))
+    assert (found.jobs["id"].to_list(), found.report.dropped) == ([1], {"bad row": 1})
+    assert found.report.bad_rows == [problem]
+
+
+def test_a_quotation_mark_that_is_not_closed(tmp_path):
+    """It would swallow all rows below."""
+    rows = (f"{HEADER}|Reason", f"{row('1')}|a", f'{row("2")}|"b', f"{row('3')}|c", f"{row('4')}|d")
+    path = written(tmp_path, *(text.replace("|", ",") for text in rows))
+    with pytest.raises(InputError, match="line 3: has a quotation mark that is not closed"):
+        read_sacct(path, ReadOptions())
+    assert read_sacct(path, ReadOptions(bad_rows="drop")).jobs["id"].to_list() == [1, 3, 4]
 
 
 def test_a_table_with_a_column_jobid_is_no_dump():
