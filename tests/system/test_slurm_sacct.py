@@ -130,6 +130,21 @@ def test_licences_memory_partitions_and_dependencies(tmp_path: Path) -> None:
     assert found[105] in ("g1*8", "g2*8", "n1*8", "n2*8") and found[106] == "n2"
 
 
+def test_dependencies_on_arrays_and_on_several_jobs(tmp_path: Path) -> None:
+    """Elements of arrays are jobs of their own here; what Slurm is told of does not count as left out."""
+    asked = ("afterok:90_1", "aftercorr:101", "afterok:101:90_2", "singleton")
+    waiting = [{"SubmitLine": f"sbatch -d {text} job.sh", "Submit": 1, "runs": 10} for text in asked]
+    run = replay(tmp_path, {"JobID": "90_1"}, {"JobID": "90_2", "runs": 300}, *waiting)
+    starts = dict(run.jobs.select("job", "start").rows())
+    assert 100 < starts[103] < 200 and 100 < starts[104] < 200 and 300 < starts[105] < 400 and starts[106] < 100
+    report = run.workload["report"]
+    assert report["filled"] == {
+        "dependencies: left out, singleton, expand or on what is no job of the log": 1,
+        "preceding job: from its dependency (simulate with dependencies=follow)": 2,
+    }
+    assert report["for_slurm"] == {}
+
+
 def test_jobs_that_were_cancelled_before_they_started_do_not_run(tmp_path: Path) -> None:
     """They wait, on an idle machine too, and are withdrawn when they were; of a third one nobody knows when."""
     gone = {"State": "CANCELLED by 7", "Start": "Unknown", "End": ZERO + 500}

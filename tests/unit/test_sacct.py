@@ -190,10 +190,29 @@ def test_dependencies(read):
     # A job that follows another one keeps its submission: the simulation finds out when it may start.
     assert found == {1: (-1, 6, 4), 2: (1, 0, 4), 3: (-1, 6, 4), 4: (-1, 6, 4)}
     filled = workload.report.filled
-    assert filled["dependencies: left out, more than one, or not on the end of a job"] == 3
+    # Slurm is told of 7; of an element 1_4 the dump has no record.
+    assert workload.report.for_slurm["dependencies: only on the end of one job, others are not used"] == 2
+    assert filled["dependencies: left out, singleton, expand or on what is no job of the log"] == 2
     assert filled["preceding job: from its dependency (simulate with dependencies=follow)"] == 1
+    assert workload.dependencies == {2: "afterok:1:7"}
     column = read(f"{HEADER}|Dependency", f"{row('1')}|", f"{row('2')}|afterany:1")
     assert column.jobs["after"].to_list() == [-1, 1]
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_dependencies_on_elements_of_arrays(read, in_memory):
+    """Slurm is told of them by the number of their job, whatever the order of rows and however often they are read."""
+    waits = {"20": "afterok:21:10_2,aftercorr:10", "21": "after:10_1:10_7", "22": "aftercorr:10"}
+    rows = [f"{job}|{row(job)}|{text}" for job, text in waits.items()]
+    rows[2:2] = [f"10_1|{row('11')}|", f"10_2|{row('10')}|"]
+    workload = read(f"JobID|{HEADER}|Dependency", *rows, in_memory=in_memory, window=1)
+    for _ in range(2):
+        assert workload.dependencies == {20: "afterok:21:10,aftercorr:10", 21: "after:11", 22: "aftercorr:10"}
+        list(workload.batches())
+    assert workload.report.filled["dependencies: left out, singleton, expand or on what is no job of the log"] == 1
+    bare = read(f"{HEADER.replace('Raw', '')}|Dependency", f"{row('10_1')}|", f"{row('11')}|afterok:10_1:9")
+    (batch,) = bare.batches()
+    assert bare.dependencies == {11: f"afterok:{batch.id[batch.names.index('10_1')]}:9"}
 
 
 def test_arrays_with_raw_numbers(read):
