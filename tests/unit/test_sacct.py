@@ -615,6 +615,22 @@ def test_what_only_slurm_understands_is_kept_for_it(read):
     }
 
 
+@pytest.mark.parametrize(
+    ("option", "exclusive", "noted"),
+    [
+        ("--exclusive", True, {}),
+        ("--exclusive=user", True, {"--exclusive=user: nodes of its own": 1}),
+        ("--exclusive=topo", True, {"--exclusive=topo: nodes of its own": 1}),
+        ("--exclusive=odd", False, {"option --exclusive: not used": 1}),
+    ],
+)
+def test_whole_nodes(read, option, exclusive, noted):
+    """As for a line of an event file."""
+    workload = read(f"{HEADER}|SubmitLine", f"{row()}|sbatch {option} run.sh")
+    assert workload.requests[job(workload)["request"]].exclusive is exclusive
+    assert workload.report.for_slurm == noted
+
+
 def test_jobs_that_were_held_until_they_were_cancelled(traces):
     """Slurm says so in Reason, and keeps the time of eligibility of before."""
     workload = read_workload(traces / "slurm" / "ubccr-sacct_dump2101.log.gz", clean="none", bad_rows="drop")

@@ -18,8 +18,6 @@ from schedlab.workload.sacct.rows import Header
 from schedlab.workload.slurm.sbatch import passed_on, split_options
 
 _OPTION = rf"\s(?:--(?:{'|'.join(LINE_OPTIONS)})\b|-[Lwx])"
-
-
 _ELEMENT = re.compile(r"[0-9]+_[0-9]+")
 _FOLLOWED = "preceding job: from its dependency (simulate with dependencies=follow)"
 _FIRST_ONLY = "dependencies: only on the end of one job, others are not used"
@@ -137,10 +135,10 @@ def _in_numbers(text: str, raw: Mapping[int, int] | None) -> tuple[str, int]:
     separator, lost, conditions = "?" if "?" in text else ",", 0, []
     for condition in text.split(separator):
         kind, *jobs = condition.split(":")
-        numbers = [_number(job) if _ELEMENT.fullmatch(job) else job for job in jobs]
+        numbers = {job: _number(job) for job in jobs if _ELEMENT.fullmatch(job)}
         if raw is not None:
-            numbers = [raw.get(job) if isinstance(job, int) else job for job in numbers]
-        kept = [str(job) for job in numbers if job is not None]
+            numbers = {job: raw.get(number, -1) for job, number in numbers.items()}
+        kept = [str(numbers.get(job, job)) for job in jobs if numbers.get(job) != -1]
         lost += len(jobs) - len(kept)
         if kept:
             conditions.append(":".join([kind, *kept]))
@@ -149,4 +147,5 @@ def _in_numbers(text: str, raw: Mapping[int, int] | None) -> tuple[str, int]:
 
 def _number(element: str) -> int:
     job, _, task = element.partition("_")
-    return element_number(int(job), int(task))
+    number: int = element_number(int(job), int(task))
+    return number

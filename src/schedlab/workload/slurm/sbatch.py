@@ -161,7 +161,7 @@ def ask(options: Mapping[str, str]) -> Asked:
         per_node_max=1 if nodes else 0,
         features=_features(options, assumed),
         partition=_partition(options, assumed),
-        exclusive=_exclusive(options, assumed),
+        exclusive=whole_nodes(options, assumed),
     )
     return Asked(request, parts, tuple(assumed))
 
@@ -255,7 +255,8 @@ def _partition(options: Mapping[str, str], assumed: list[str]) -> str | None:
     return first
 
 
-def _exclusive(options: Mapping[str, str], assumed: list[str]) -> bool:
+def whole_nodes(options: Mapping[str, str], assumed: list[str]) -> bool:
+    """Whether they ask for nodes that no other job is on."""
     text = options.get("exclusive")
     if text is None:
         return False
