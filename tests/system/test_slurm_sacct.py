@@ -145,6 +145,24 @@ def test_dependencies_on_arrays_and_on_several_jobs(tmp_path: Path) -> None:
     assert report["for_slurm"] == {}
 
 
+def test_what_slurm_cannot_be_told_is_left_out_and_counted(tmp_path: Path) -> None:
+    """A log is not what the user types: an odd option in it does not end the run, and the others of its line count."""
+    lines = ("--exclusive=topo", "--nice=abc -w n2", "--switches=x", "--nice=def", "--exclusive=user", "-w n[1-3]")
+    jobs = [{"SubmitLine": f"sbatch {line} run.sh", "runs": 10, "Submit": 100 * n} for n, line in enumerate(lines)]
+    run = replay(tmp_path, *jobs[:-1], jobs[-1] | {"NNodes": "2", "ReqCPUS": "2"})
+    noted = "option --{}: not passed on as written, Slurm 22.05 does not take {!r}"
+    assert run.workload["report"]["filled"] == {
+        noted.format("exclusive", "topo"): 1,
+        noted.format("nice", "abc"): 2,
+        noted.format("nodelist", "n[1-3]"): 1,  # of a job on two nodes
+        noted.format("switches", "x"): 1,
+    }
+    found = places(run)
+    assert found[101] in ("n1*8", "n2*8")  # whole nodes all the same
+    assert found[102] == "n2"
+    assert set(run.jobs["state"]) == {"completed"}
+
+
 def test_jobs_that_were_cancelled_before_they_started_do_not_run(tmp_path: Path) -> None:
     """They wait, on an idle machine too, and are withdrawn when they were; of a third one nobody knows when."""
     gone = {"State": "CANCELLED by 7", "Start": "Unknown", "End": ZERO + 500}

@@ -34,7 +34,7 @@ SHAPING = tuple(sorted(USED - {"account", "array", "begin", "dependency", "job-n
 # Others that have a value, and options that never have one in a word of its own.
 _SHORT_WITH_VALUE = frozenset("BDFLMSeilmowx")
 _FLAG_NAMES = """
-    exclusive contiguous get-user-env hold ignore-pbs kill-on-bad-exit no-kill no-requeue overcommit oversubscribe
+    exclusive contiguous get-user-env hold ignore-pbs kill-on-bad-exit nice no-kill no-requeue overcommit oversubscribe
     parsable propagate quiet reboot requeue share spread-job test-only use-min-nodes verbose wait
 """
 _FLAGS = frozenset(_FLAG_NAMES.split())
