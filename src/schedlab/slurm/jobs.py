@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -10,6 +11,7 @@ from math import inf
 from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from schedlab._core import Job
 from schedlab.cluster.slurm.keys import RELEASE
@@ -32,6 +34,7 @@ _NOT_AS_WRITTEN = frozenset(
         *("sim-walltime", "cancel-in"),
     }
 )
+_NAMED = re.compile(r":(?:jobid_)?([0-9]+)")  # of a dependency
 
 
 def in_cpus(workload: Workload, noted: Mapping[str, int] = MappingProxyType({})) -> Workload:
@@ -106,15 +109,12 @@ class Speaker:
         """One pass over the workload."""
         found = Names()
         self._check()
-        places, asked = [self._places], Counter[tuple[int, int]]()
-        holding = np.array(["hold" in dict(request.sbatch) for request in self._workload.requests], bool)
-        told = np.array([bool(request.sbatch) for request in self._workload.requests], bool)
+        places, counts, absent = [self._places], [np.empty(0, np.int64)], self._predecessors()
         for batch in self._workload.batches():
             places.append(batch.request)
-            if held := int(holding[batch.request].sum()):
-                self.noted["cancelled before they started: held until then"] += held
-            some, count = told[batch.request], np.maximum(self._workload.cores(batch), 1)
-            asked.update(zip(batch.request[some].tolist(), count[some].tolist(), strict=True))
+            counts.append(np.maximum(self._workload.cores(batch), 1))
+            for job in batch.id[np.isin(batch.id, list(absent))].tolist() if absent else ():
+                del absent[job]
             self._written.update(zip(batch.id.tolist(), batch.names, strict=True) if batch.names else ())
             triples = np.unique(np.stack([batch.user, batch.group, batch.queue], axis=1), axis=0, return_index=True)
             for user, group, queue in triples[0][np.argsort(triples[1])].tolist():
@@ -124,8 +124,18 @@ class Speaker:
                 if (qos := self._named("queue", queue)) and qos not in found.qos:
                     found.qos.append(qos)
         self._places = np.concatenate(places)
-        self._check_requests(asked)
+        self._check_requests(np.concatenate(counts))
+        if absent:
+            self.noted["dependencies: left out, on jobs that are not in the log"] = absent.total()
         return found
+
+    def _predecessors(self) -> Counter[int]:
+        """How often jobs are waited for, but for those that are known by another number than their id."""
+        texts = self._workload.dependencies.values()
+        named = Counter(int(job) for text in texts for job in _NAMED.findall(text))
+        for job, options in self._workload.asked.items():
+            del named[int(options.get("job-number", job))]
+        return named
 
     def _check(self) -> None:
         """What no sbatch would take is told before anything starts; options that are not spoken here are left out."""
@@ -144,12 +154,16 @@ class Speaker:
         if mistakes:
             raise mistakes[0] if len(mistakes) == 1 else InputErrors(mistakes)
 
-    def _check_requests(self, asked: Mapping[tuple[int, int], int]) -> None:
-        """What a log says and Slurm cannot be told is left out: nobody can mend a log."""
+    def _check_requests(self, counts: NDArray[np.int64]) -> None:
+        """What a log says and Slurm cannot be told is left out: nobody can mend a log. Jobs have so many CPUs."""
+        own = np.array([bool(request.sbatch) for request in self._workload.requests], bool)[self._places]
+        asked = Counter(zip(self._places[own].tolist(), counts[own].tolist(), strict=True))
         examples: dict[str, str] = {}
         jobs: Counter[str] = Counter()
         for (place, count), number in asked.items():
             request = self._workload.requests[place]
+            if "hold" in dict(request.sbatch):
+                self.noted["cancelled before they started: held until then"] += number
             if unspoken := _unspoken(request, count):
                 self._unspoken[place, count] = unspoken
                 jobs.update(dict.fromkeys(unspoken, number))
