@@ -141,7 +141,6 @@ def test_dependencies_on_arrays_and_on_several_jobs(tmp_path: Path) -> None:
     assert report["filled"] == {
         "dependencies: left out, on jobs that are not in the log": 1,
         "dependencies: left out, singleton, expand or on what is no job of the log": 1,
-        "preceding job: from its dependency (simulate with dependencies=follow)": 2,
     }
     assert report["for_slurm"] == {}
 

@@ -193,7 +193,7 @@ def test_dependencies(read):
     # Slurm is told of 7; of an element 1_4 the dump has no record.
     assert workload.report.for_slurm["dependencies: only on the end of one job, others are not used"] == 2
     assert filled["dependencies: left out, singleton, expand or on what is no job of the log"] == 2
-    assert filled["preceding job: from its dependency (simulate with dependencies=follow)"] == 1
+    assert workload.report.for_slurm["preceding job: from its dependency (simulate with dependencies=follow)"] == 1
     assert workload.dependencies == {2: "afterok:1:7"}
     column = read(f"{HEADER}|Dependency", f"{row('1')}|", f"{row('2')}|afterany:1")
     assert column.jobs["after"].to_list() == [-1, 1]

@@ -65,7 +65,7 @@ class Submissions:
             unused = sum(one.others + bool(one.job and after[row] < 0) for row, one in found)
             self._count(self._for_slurm, _FIRST_ONLY, unused)
             self._count(self._filled, _LOST, sum(one.lost for one in dependencies))
-        self._count(self._filled, _FOLLOWED, int(np.count_nonzero(after >= 0)))
+        self._count(self._for_slurm, _FOLLOWED, int(np.count_nonzero(after >= 0)))
         return after
 
     def told(self) -> dict[int, str]:
