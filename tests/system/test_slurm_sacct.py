@@ -132,15 +132,15 @@ def test_licences_memory_partitions_and_dependencies(tmp_path: Path) -> None:
 
 def test_dependencies_on_arrays_and_on_several_jobs(tmp_path: Path) -> None:
     """Elements of arrays are jobs of their own here; what Slurm is told of does not count as left out."""
-    asked = ("afterok:90_1", "aftercorr:101", "afterok:101:90_2:7", "singleton")
+    asked = ("afterok:90_1", "aftercorr:101", "afterok:101:90_2:7:80_1", "singleton")
     waiting = [{"SubmitLine": f"sbatch -d {text} job.sh", "Submit": 1, "runs": 10} for text in asked]
     run = replay(tmp_path, {"JobID": "90_1"}, {"JobID": "90_2", "runs": 300}, *waiting)
     starts = dict(run.jobs.select("job", "start").rows())
     assert 100 < starts[103] < 200 and 100 < starts[104] < 200 and 300 < starts[105] < 400 and starts[106] < 100
     report = run.workload["report"]
     assert report["filled"] == {
-        "dependencies: left out, on jobs that are not in the log": 1,
-        "dependencies: left out, singleton, expand or on what is no job of the log": 1,
+        "dependencies: left out, on jobs that are not in the log": 2,
+        "dependencies: left out, singleton, expand or no number of a job": 1,
     }
     assert report["for_slurm"] == {}
 

@@ -192,7 +192,8 @@ def test_dependencies(read):
     filled = workload.report.filled
     # Slurm is told of 7; of an element 1_4 the dump has no record.
     assert workload.report.for_slurm["dependencies: only on the end of one job, others are not used"] == 2
-    assert filled["dependencies: left out, singleton, expand or on what is no job of the log"] == 2
+    assert filled["dependencies: left out, singleton, expand or no number of a job"] == 1
+    assert filled["dependencies: left out, on jobs that are not in the log"] == 1
     assert workload.report.for_slurm["preceding job: from its dependency (simulate with dependencies=follow)"] == 1
     assert workload.dependencies == {2: "afterok:1:7"}
     column = read(f"{HEADER}|Dependency", f"{row('1')}|", f"{row('2')}|afterany:1")
@@ -209,7 +210,7 @@ def test_dependencies_on_elements_of_arrays(read, in_memory):
     for _ in range(2):
         assert workload.dependencies == {20: "afterok:21:10,aftercorr:10", 21: "after:11", 22: "aftercorr:10"}
         list(workload.batches())
-    assert workload.report.filled["dependencies: left out, singleton, expand or on what is no job of the log"] == 1
+    assert workload.report.filled["dependencies: left out, on jobs that are not in the log"] == 1
     bare = read(f"{HEADER.replace('Raw', '')}|Dependency", f"{row('10_1')}|", f"{row('11')}|afterok:10_1:9")
     (batch,) = bare.batches()
     assert bare.dependencies == {11: f"afterok:{batch.id[batch.names.index('10_1')]}:9"}

@@ -22,6 +22,7 @@ from schedlab.model.request import Request
 from schedlab.model.workload import JobBatch, Workload
 from schedlab.slurm.wire.job import job_description
 from schedlab.slurm.wire.job_options import OPTIONS
+from schedlab.workload.notes import ABSENT
 from schedlab.workload.slurm.order import time_limit
 from schedlab.workload.slurm.sbatch import cpus
 
@@ -66,7 +67,7 @@ def in_cpus(workload: Workload, noted: Mapping[str, int] = MappingProxyType({}))
                 request = np.array([anywhere_of(job, one) if job in lists else one for job, one in asked], np.int32)
             yield replace(batch, count=np.maximum(count, 1), request=request, shapes=None)
 
-    filled = {**workload.report.filled, **noted}
+    filled = dict(Counter(workload.report.filled) + Counter(noted))
     report = replace(workload.report, for_slurm={}, filled=filled)  # Slurm is told as written
     # Slurm may give more than was asked for.
     return replace(workload, source=batches, requests=single, flexible=True, report=report)
@@ -126,7 +127,7 @@ class Speaker:
         self._places = np.concatenate(places)
         self._check_requests(np.concatenate(counts))
         if absent:
-            self.noted["dependencies: left out, on jobs that are not in the log"] = absent.total()
+            self.noted[ABSENT] = absent.total()
         return found
 
     def _predecessors(self) -> Counter[int]:

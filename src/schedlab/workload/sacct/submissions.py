@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.workload.notes import ABSENT
 from schedlab.workload.sacct.columns import JobNumbers, element_number
 from schedlab.workload.sacct.fields import DEPENDENCY_OPTION, Dependency, dependency_of_line, parse_dependency
 from schedlab.workload.sacct.requests import LINE_OPTIONS
@@ -21,7 +22,7 @@ _OPTION = rf"\s(?:--(?:{'|'.join(LINE_OPTIONS)})\b|-[Lwx])"
 _ELEMENT = re.compile(r"[0-9]+_[0-9]+")
 _FOLLOWED = "preceding job: from its dependency (simulate with dependencies=follow)"
 _FIRST_ONLY = "dependencies: only on the end of one job, others are not used"
-_LOST = "dependencies: left out, singleton, expand or on what is no job of the log"
+_LOST = "dependencies: left out, singleton, expand or no number of a job"
 
 
 class Submissions:
@@ -75,7 +76,7 @@ class Submissions:
         for job, text in self._told.items():
             if "_" in text:
                 text, lost = _in_numbers(text, raw)
-                self._count(self._filled, _LOST, lost)
+                self._count(self._filled, ABSENT, lost)
             if text:
                 found[job] = text
         return found
