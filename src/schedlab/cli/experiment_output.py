@@ -7,8 +7,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schedlab.cli.output import console, say, warn
+from schedlab.cli.output import console, say, say_list, warn
 from schedlab.cli.progress import Bar, watched
+from schedlab.experiment.deciders import changes
 from schedlab.experiment.folder import CHECKPOINTS
 from schedlab.model.units import format_duration
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from schedlab.experiment.results import Results
     from schedlab.experiment.study import Study
 
-MOST_VERDICTS = 12
 MOST_GROUPS = 40
 MOST_NOTES = 12
 LINE_EVERY = 60.0  # seconds, where nobody watches a bar
@@ -93,28 +93,17 @@ def print_summary(results: Results, seconds: float) -> None:
     say(f"  {format_duration(round(seconds))} this time", "dim")
     if not results.results:
         return
-    _print_first(results)
+    for change in changes(results):
+        say(change)
+    say_list(results.said_first(), "differences in what became of jobs: in the report", "bold")
     _print_groups(results)
-    found = results.verdicts(results.metrics[:2])
-    for sentence in found[:MOST_VERDICTS]:
-        say(f"- {sentence}")
-    if len(found) > MOST_VERDICTS:
-        say(f"and {len(found) - MOST_VERDICTS:,} more comparisons in the report", "dim")
+    say_list(results.verdicts(results.metrics[:2]), "comparisons in the report")
     notes = results.notes()
     more = [f"and {len(notes) - MOST_NOTES:,} more notes in the report"] if len(notes) > MOST_NOTES else []
     for sentence in (*results.coverage(), *notes[:MOST_NOTES], *more):
         say(sentence, "dim")
     for sentence in results.lacking.values():
         warn(sentence)
-
-
-def _print_first(results: Results) -> None:
-    """Who did not run, before any mean."""
-    told = results.said_first()
-    for sentence in told[:MOST_VERDICTS]:
-        say(f"- {sentence}", "bold")
-    if len(told) > MOST_VERDICTS:
-        say(f"and {len(told) - MOST_VERDICTS:,} more differences in what became of jobs: in the report", "dim")
 
 
 def _print_groups(results: Results) -> None:

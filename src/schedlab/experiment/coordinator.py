@@ -55,9 +55,9 @@ def run_study(
     tell = _once(tell)
     if checkpoint_every is not None:
         _check_checkpoints(study, tell)
-    if mirror is not None:
-        check_mirror(folder, mirror)
     runs, facts = plan(study), described(study, part)
+    if mirror is not None:
+        check_mirror(folder, mirror, runs)
     own = runs if part is None else part.of_plan(runs)
     with opened(folder) as ledger:
         (folder / "study.toml").write_text(study.text)

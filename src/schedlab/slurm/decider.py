@@ -130,8 +130,13 @@ class RealSlurm(Policy):
 
     def facts(self) -> dict[str, Any]:
         """With the phase of this very repetition, so that it can be made alone."""
-        text = described(**{**self._given, "phase": self._phase})
-        return {"policy": text, "phase": self._phase, "program": self.setup.described()}
+        return {
+            "policy": described(**{**self._given, "phase": self._phase}),
+            "phase": self._phase,
+            "program": self.setup.described(),
+            "set": self._given["set"],
+            "differences": self.setup.differences(),
+        }
 
     def evidence(self) -> dict[str, bytes]:
         if self._controller is None:

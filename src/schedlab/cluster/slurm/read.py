@@ -46,6 +46,11 @@ def read_settings(path: Path) -> Settings:
     return settings
 
 
+def files_read(path: Path) -> list[Path]:
+    """A slurm.conf and all that is read with it, whatever may be wrong in them."""
+    return list(read_entries(path, Mistakes()).files)
+
+
 def cluster_of(settings: Settings, mistakes: Mistakes, *, cpus: bool = False) -> Cluster:
     """The machine of settings; all `mistakes` are raised.
 
