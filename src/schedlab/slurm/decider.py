@@ -87,7 +87,7 @@ class RealSlurm(Policy):
             raise InputError("the real Slurm needs nodes, and this machine is a pool of cores", hint=hint)
         self._speaker = Speaker(workload)
         self.setup.meet(self._speaker.names(), cluster, workload)
-        return in_cpus(workload, self._speaker.held), with_lists(self.setup.cluster(), workload)
+        return in_cpus(workload, self._speaker.noted), with_lists(self.setup.cluster(), workload)
 
     def open(self, view: View, next_event: Callable[[], float]) -> None:
         from schedlab.slurm.correspondence import Correspondence

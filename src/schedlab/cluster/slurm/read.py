@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from schedlab.cluster.slurm.entries import Settings, read_entries
@@ -136,6 +137,10 @@ def _unknown(settings: Settings) -> Iterator[str]:
         known = KNOWN[entry.kind]
         for value in entry.values:
             if value.name not in known and not (not entry.kind and value.name.startswith(SCHEDULING)):
-                near = closest(value.key, known.values())
-                guess = f", did you mean {near}?" if near else ""
-                yield f"{value.key} ({entry.file}, line {value.line}{guess})"
+                yield f"{value.key} ({entry.file}, line {value.line}{_guess(entry.kind, value.name)})"
+
+
+@cache  # the same key may stand on thousands of lines
+def _guess(kind: str, name: str) -> str:
+    near = closest(name, KNOWN[kind].values())
+    return f", did you mean {near}?" if near else ""
