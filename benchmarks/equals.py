@@ -19,7 +19,7 @@ from schedlab.experiment.plan import plan
 from schedlab.experiment.results import METRICS, Results
 from schedlab.experiment.study import parse_study
 from schedlab.report.findings import Findings
-from schedlab.report.study_words import verdicts
+from schedlab.report.study_words import words
 
 STUDIES, REPETITIONS = 200, 8
 SIZE = 0.05  # so many of the studies of equals may claim something
@@ -72,8 +72,9 @@ def simulated(folder: Path, seed: int) -> Results:
 
 def claims(results: Results) -> bool:
     """Whether a sentence says that there is a difference, or the report marks one as better or worse."""
-    marked = any(mark in verdicts(Findings(results)) for mark in ('class="good"', 'class="bad"'))
-    return marked or any(map(is_claim, results.verdicts()))
+    settings = words(Findings(results)).settings
+    told = [row for one in settings for rows in (one.shown, *(rows for _, rows in one.folded)) for row in rows]
+    return any(row["judgement"] for row in told) or any(map(is_claim, results.verdicts()))
 
 
 def is_claim(sentence: str) -> bool:

@@ -16,6 +16,7 @@ import schedlab as sl
 from schedlab.analysis.job_by_job import job_by_job
 from schedlab.engine.check import check
 from schedlab.engine.checkpoint import Checkpoint
+from schedlab.workload.transform.load import scale_load
 
 ARCHIVE = {
     "KTH-SP2-1996-2.1-cln.swf.gz": 100,
@@ -80,6 +81,19 @@ def test_a_log_that_tells_no_starts() -> None:
     jobs = sl.Workload.of(submit=[0.0], runtime=[1.0], count=[1])
     with pytest.raises(sl.InputError, match="does not say when jobs started"):
         sl.simulate(jobs, "2x1", "recorded")
+
+
+def test_waits_of_another_load_are_not_those_of_the_log(traces: Path) -> None:
+    log = sl.read_workload(traces / "KTH-SP2-1996-2.1-cln.swf.gz")
+    with pytest.raises(sl.InputError, match="at its own load"):
+        sl.simulate(scale_load(log, 0.9, 100), "pool:100", "recorded")
+
+
+def test_a_log_without_jobs_and_a_wait_below_nothing() -> None:
+    empty = sl.Workload.of(submit=[], runtime=[], count=[])
+    assert sl.simulate(empty, "2x1", "recorded").summary["jobs"] == 0
+    early = sl.Workload.of(submit=[5.0], runtime=[1.0], count=[1], wait=[-3.0])
+    assert sl.simulate(early, "2x1", "recorded").jobs["start"].to_list() == [5.0]
 
 
 def test_taken_up_again(traces: Path, tmp_path: Path) -> None:

@@ -402,12 +402,17 @@ def test_replay_prints_differences_results_and_refusals(site: Site, tmp_path: Pa
     site.submit("0 100 -n 8 -t 10", "5 50 -n 16 -t 10", "10 10 -n 1 -t 5 --licenses=nosuch:1")
     said = command("slurm", "replay", "--conf", site.conf, "--jobs", site.jobs, "--out", tmp_path / "run")
     assert said.returncode == 0, said.stderr
-    assert re.search(r"AuthType: +auth/munge -> auth/none", said.stdout)
+    assert "no accounts: Slurm knows no fair-share" in said.stdout
+    assert re.search(r"and \d+ settings of hosts, ports and files replaced", said.stdout)
     assert "3 jobs through Slurm 22.05.8" in said.stdout
     assert "Slurm refused 1 job (3): Invalid license specification (2048)" in said.stderr
     run = sl.read_run(tmp_path / "run", verify=True)
     assert run.policy == "as it is" and run.config["decider"]["policy"] == f"slurm-real(conf='{site.conf}')"
     assert {"slurm/slurm.conf", "slurm/slurmctld.log.gz", "slurm/accounting.parquet"} <= set(run.config["files"])
+    assert re.search(r"AuthType: +auth/munge -> auth/none", run.evidence("slurm/differences.txt").decode())
+    assert run.config["decider"]["differences"] == [
+        "no accounts: Slurm knows no fair-share, no QOS and no limits of users and accounts"
+    ]
     assert command("check", tmp_path / "run").stdout.strip().endswith("feasible")
     assert command("compare", tmp_path / "run").returncode == 0
 

@@ -130,6 +130,39 @@ def test_licences_memory_partitions_and_dependencies(tmp_path: Path) -> None:
     assert found[105] in ("g1*8", "g2*8", "n1*8", "n2*8") and found[106] == "n2"
 
 
+def test_dependencies_on_arrays_and_on_several_jobs(tmp_path: Path) -> None:
+    """Elements of arrays are jobs of their own here; what Slurm is told of does not count as left out."""
+    asked = ("afterok:90_1", "aftercorr:101", "afterok:101:90_2:7:80_1", "singleton")
+    waiting = [{"SubmitLine": f"sbatch -d {text} job.sh", "Submit": 1, "runs": 10} for text in asked]
+    run = replay(tmp_path, {"JobID": "90_1"}, {"JobID": "90_2", "runs": 300}, *waiting)
+    starts = dict(run.jobs.select("job", "start").rows())
+    assert 100 < starts[103] < 200 and 100 < starts[104] < 200 and 300 < starts[105] < 400 and starts[106] < 100
+    report = run.workload["report"]
+    assert report["filled"] == {
+        "dependencies: left out, on jobs that are not in the log": 2,
+        "dependencies: left out, singleton, expand or no number of a job": 1,
+    }
+    assert report["for_slurm"] == {}
+
+
+def test_what_slurm_cannot_be_told_is_left_out_and_counted(tmp_path: Path) -> None:
+    """A log is not what the user types: an odd option in it does not end the run, and the others of its line count."""
+    lines = ("--exclusive=topo", "--nice=abc -w n2", "--switches=x", "--nice=def", "--exclusive=user", "-w n[1-3]")
+    jobs = [{"SubmitLine": f"sbatch {line} run.sh", "runs": 10, "Submit": 100 * n} for n, line in enumerate(lines)]
+    run = replay(tmp_path, *jobs[:-1], jobs[-1] | {"NNodes": "2", "ReqCPUS": "2"})
+    noted = "option --{}: not passed on as written, Slurm 22.05 does not take {!r}"
+    assert run.workload["report"]["filled"] == {
+        noted.format("exclusive", "topo"): 1,
+        noted.format("nice", "abc"): 2,
+        noted.format("nodelist", "n[1-3]"): 1,  # of a job on two nodes
+        noted.format("switches", "x"): 1,
+    }
+    found = places(run)
+    assert found[101] in ("n1*8", "n2*8")  # whole nodes all the same
+    assert found[102] == "n2"
+    assert set(run.jobs["state"]) == {"completed"}
+
+
 def test_jobs_that_were_cancelled_before_they_started_do_not_run(tmp_path: Path) -> None:
     """They wait, on an idle machine too, and are withdrawn when they were; of a third one nobody knows when."""
     gone = {"State": "CANCELLED by 7", "Start": "Unknown", "End": ZERO + 500}

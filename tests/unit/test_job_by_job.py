@@ -9,7 +9,9 @@ from typer.testing import CliRunner
 
 import schedlab as sl
 from schedlab.analysis.job_by_job import job_by_job
+from schedlab.analysis.trim import Trim
 from schedlab.cli.main import app
+from schedlab.cli.table import errors_table, pairs_table
 
 
 def test_by_hand() -> None:
@@ -36,6 +38,24 @@ def test_other_workloads_cannot_be_paired() -> None:
     )
     with pytest.raises(sl.InputError, match="was submitted"):
         job_by_job(one, other)
+
+
+def test_the_makespan_is_that_of_the_jobs_that_count() -> None:
+    """Without the last job, fcfs ends at 110 s and sjf, which lets it pass, at 120 s; with it both at 120 s."""
+    jobs = sl.Workload.of(submit=[0.0, 1.0, 1.0], runtime=[10.0, 100.0, 10.0], count=[1, 1, 1])
+    fcfs, sjf = (sl.simulate(jobs, sl.Cluster.of_cores(1), policy) for policy in ("fcfs", "sjf"))
+    assert job_by_job(sjf, fcfs).makespan_error == 0
+    assert job_by_job(sjf, fcfs, trim=Trim(0, 0.34)).makespan_error == pytest.approx(10 / 110)
+
+
+def test_without_a_job_that_both_started_nothing_is_said() -> None:
+    jobs = sl.Workload.of(submit=[0.0], runtime=[10.0], count=[2])
+    run = sl.simulate(jobs, sl.Cluster.of_cores(1), "fcfs")  # refuses it
+    found = job_by_job(run, run)
+    assert (found.jobs, found.start_mean, found.start_deviation, found.makespan_error) == (0, None, None, None)
+    assert (found.median, found.p95) == (None, None)
+    for table, first in ((errors_table, 1), (pairs_table, 5)):
+        assert [next(iter(column.cells)) for column in table(["fcfs"], [found]).columns[first:]] == ["- "] * 4
 
 
 def test_the_interval_is_told_to_be_too_narrow(tmp_path: Path) -> None:

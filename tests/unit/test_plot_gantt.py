@@ -88,6 +88,7 @@ def test_stretches_instead_of_the_job_and_nodes_that_were_down() -> None:
                 "begin": np.array([0.0, 50.0]),
                 "end": np.array([20.0, 80.0]),
                 "how": np.array([PIECE_ENDS.index("requeued"), PIECE_ENDS.index("completed")], np.uint8),
+                "reason": np.zeros(2, np.uint8),
                 "cores": np.array([2, 2]),
                 "count": np.array([2, 2]),
                 "request": np.zeros(2, np.int32),

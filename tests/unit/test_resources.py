@@ -399,7 +399,7 @@ def test_commands_name_resources(folder: Path) -> None:
     run = printed("run", "jobs.csv", "--cluster", "machine.toml", "--policy", "easy", "--out", "run")
     assert "utilisation of" in run and "gpus %" in run
     assert (
-        "rejected: 1 jobs (larger than the cluster, gpus: job 3 asks for 9 GPUs a node, no node has more than 2)" in run
+        "refused: 1 job (larger than the cluster, gpus: job 3 asks for 9 GPUs a node, no node has more than 2)" in run
     )
     compared = printed("compare", "run", "--resources", "group")
     assert "resources by group" in compared and "gpus" in compared.partition("resources by group")[2]

@@ -2,6 +2,7 @@
 
 import gzip
 import math
+import re
 from datetime import UTC, datetime
 
 import numpy as np
@@ -189,10 +190,30 @@ def test_dependencies(read):
     # A job that follows another one keeps its submission: the simulation finds out when it may start.
     assert found == {1: (-1, 6, 4), 2: (1, 0, 4), 3: (-1, 6, 4), 4: (-1, 6, 4)}
     filled = workload.report.filled
-    assert filled["dependencies: left out, more than one, or not on the end of a job"] == 3
-    assert filled["preceding job: from its dependency (simulate with dependencies=follow)"] == 1
+    # Slurm is told of 7; of an element 1_4 the dump has no record.
+    assert workload.report.for_slurm["dependencies: only on the end of one job, others are not used"] == 2
+    assert filled["dependencies: left out, singleton, expand or no number of a job"] == 1
+    assert filled["dependencies: left out, on jobs that are not in the log"] == 1
+    assert workload.report.for_slurm["preceding job: from its dependency (simulate with dependencies=follow)"] == 1
+    assert workload.dependencies == {2: "afterok:1:7"}
     column = read(f"{HEADER}|Dependency", f"{row('1')}|", f"{row('2')}|afterany:1")
     assert column.jobs["after"].to_list() == [-1, 1]
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_dependencies_on_elements_of_arrays(read, in_memory):
+    """Slurm is told of them by the number of their job, whatever the order of rows and however often they are read."""
+    waits = {"20": "afterok:21:10_2,aftercorr:10", "21": "after:10_1:10_7", "22": "aftercorr:10"}
+    rows = [f"{job}|{row(job)}|{text}" for job, text in waits.items()]
+    rows[2:2] = [f"10_1|{row('11')}|", f"10_2|{row('10')}|"]
+    workload = read(f"JobID|{HEADER}|Dependency", *rows, in_memory=in_memory, window=1)
+    for _ in range(2):
+        assert workload.dependencies == {20: "afterok:21:10,aftercorr:10", 21: "after:11", 22: "aftercorr:10"}
+        list(workload.batches())
+    assert workload.report.filled["dependencies: left out, on jobs that are not in the log"] == 1
+    bare = read(f"{HEADER.replace('Raw', '')}|Dependency", f"{row('10_1')}|", f"{row('11')}|afterok:10_1:9")
+    (batch,) = bare.batches()
+    assert bare.dependencies == {11: f"afterok:{batch.id[batch.names.index('10_1')]}:9"}
 
 
 def test_arrays_with_raw_numbers(read):
@@ -510,6 +531,28 @@ def test_a_comma_within_a_list_is_a_bad_row(tmp_path):
         read_workload(path)
 
 
+@pytest.mark.parametrize("delimiter", [";", "\t", ","])
+def test_delimiters_within_quotation_marks(tmp_path, delimiter):
+    """A row of too few fields, with as many delimiters as the header has, is named; the one above it is read."""
+    rows = (f"{HEADER}|Reason", f'{row("1")}|"a|b"', '"2|3"|ann|COMPLETED|4|5|6|7|8')
+    path = written(tmp_path, *(text.replace("|", delimiter) for text in rows))
+    problem = "line 3: has 8 fields, the header has 9; a line break inside a field?"
+    with pytest.raises(InputError, match=rf"{re.escape(problem)}\n.*--bad-rows drop"):
+        read_sacct(path, ReadOptions())
+    found = read_sacct(path, ReadOptions(bad_rows="drop"))
+    assert (found.jobs["id"].to_list(), found.report.dropped) == ([1], {"bad row": 1})
+    assert found.report.bad_rows == [problem]
+
+
+def test_a_quotation_mark_that_is_not_closed(tmp_path):
+    """It would swallow all rows below."""
+    rows = (f"{HEADER}|Reason", f"{row('1')}|a", f'{row("2")}|"b', f"{row('3')}|c", f"{row('4')}|d")
+    path = written(tmp_path, *(text.replace("|", ",") for text in rows))
+    with pytest.raises(InputError, match="line 3: has a quotation mark that is not closed"):
+        read_sacct(path, ReadOptions())
+    assert read_sacct(path, ReadOptions(bad_rows="drop")).jobs["id"].to_list() == [1, 3, 4]
+
+
 def test_a_table_with_a_column_jobid_is_no_dump():
     assert not looks_like("jobid,start,end\n1,2,3\n", "runs.csv")
 
@@ -571,6 +614,22 @@ def test_what_only_slurm_understands_is_kept_for_it(read):
         "option --nice: not used": 1,
         "option --nodelist: not used": 1,
     }
+
+
+@pytest.mark.parametrize(
+    ("option", "exclusive", "noted"),
+    [
+        ("--exclusive", True, {}),
+        ("--exclusive=user", True, {"--exclusive=user: nodes of its own": 1}),
+        ("--exclusive=topo", True, {"--exclusive=topo: nodes of its own": 1}),
+        ("--exclusive=odd", False, {"option --exclusive: not used": 1}),
+    ],
+)
+def test_whole_nodes(read, option, exclusive, noted):
+    """As for a line of an event file."""
+    workload = read(f"{HEADER}|SubmitLine", f"{row()}|sbatch {option} run.sh")
+    assert workload.requests[job(workload)["request"]].exclusive is exclusive
+    assert workload.report.for_slurm == noted
 
 
 def test_jobs_that_were_held_until_they_were_cancelled(traces):

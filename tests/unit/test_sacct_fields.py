@@ -164,14 +164,17 @@ def test_features():
 
 
 def test_dependencies():
-    """The first job, how many conditions are lost, and what Slurm can be told: an element of an array it cannot."""
-    assert parse_dependency("afterok:12") == ("12", 0, "afterok:12")
-    assert parse_dependency("afterok:12:13,afterany:14_2") == ("12", 2, "afterok:12:13")
-    assert parse_dependency("afterok:12(unfulfilled)") == ("12", 0, "afterok:12")
-    assert parse_dependency("afterany:12?afternotok:13") == ("12", 1, "afterany:12?afternotok:13")
-    assert parse_dependency("after:12+5") == ("", 1, "after:12+5")  # its start
-    assert parse_dependency("singleton") == ("", 1, "")
-    assert parse_dependency("") == ("", 0, "")
+    """The job whose end to wait for, how many others there are, what Slurm is told, and how many nobody is told of."""
+    assert parse_dependency("afterok:12") == ("12", 0, "afterok:12", 0)
+    assert parse_dependency("afterok:12:13,afterany:14_2") == ("12", 2, "afterok:12:13,afterany:14_2", 0)
+    assert parse_dependency("afterok:12(unfulfilled)") == ("12", 0, "afterok:12", 0)
+    assert parse_dependency("afterany:12?afternotok:13") == ("12", 1, "afterany:12?afternotok:13", 0)
+    assert parse_dependency("after:12+5") == ("", 1, "after:12+5", 0)  # its start
+    assert parse_dependency("aftercorr:5") == ("5", 0, "aftercorr:5", 0)
+    assert parse_dependency("afterok:13:$JOB:12_3,singleton") == ("13", 1, "afterok:13:12_3", 2)
+    assert parse_dependency("singleton") == ("", 0, "", 1)
+    assert parse_dependency("expand:12") == ("", 0, "", 1)
+    assert parse_dependency("") == ("", 0, "", 0)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +184,7 @@ def test_dependencies():
         ("sbatch --dependency afterok:12 run.sh", ("12", 0)),
         ("sbatch -d afterany:7:8 run.sh", ("7", 1)),
         ("sbatch -dafterany:7 run.sh", ("7", 0)),
-        ("sbatch -d singleton run.sh", ("", 1)),
+        ("sbatch -d after:7 run.sh", ("", 1)),
         ("sbatch run.sh -d data", ("", 0)),
         ("sbatch run.sh", ("", 0)),
     ],

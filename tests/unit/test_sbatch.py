@@ -158,6 +158,10 @@ def test_options_that_are_not_used():
     assert passed_on(unused) == {"nice": "5", "comment": "hello", "hold": "", "requeue": ""}
 
 
+def test_nice_has_its_value_in_the_same_word():
+    assert split_options(["--nice", "run.sh", "-n", "7"]) == ({}, {"--nice": ""})
+
+
 def test_arrays():
     assumed = []
     sizes = [array_size(text, assumed) for text in ("0-9", "3", "1,3,5-7", "0-15:4")]

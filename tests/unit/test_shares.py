@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,20 @@ def test_batches_do_not_matter() -> None:
     apart.source = lambda: iter([whole.take(np.array([row])) for row in range(len(whole))])
     for by in ("size", "user"):
         assert shares_by_class(apart, by).equals(shares_by_class(jobs, by))
+
+
+def test_memory_does_not_grow_with_the_numbers_of_users() -> None:
+    """Site numbers of users go up to billions."""
+    jobs = Workload.of(submit=[0, 1, 2], runtime=[3600, 3600, 7200], user=[20_000_000, -1, 20_000_000])
+    shares_by_class(four_jobs(), "user")  # imports what it needs
+    tracemalloc.start()
+    try:
+        found = shares_by_class(jobs, "user")
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+    assert found["class"].to_list() == ["20000000", None]
+    assert (found["jobs"].to_list(), found["core_hours"].to_list()) == ([2, 1], [3.0, 1.0])
 
 
 def test_unknown_classes_are_refused() -> None:

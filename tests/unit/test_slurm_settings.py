@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from schedlab.cluster.slurm import read as cluster_read
 from schedlab.cluster.slurm.gres import NodeGres
 from schedlab.cluster.slurm.read import read_settings, read_slurm_conf
 from schedlab.model.errors import InputError, InputErrors
-from schedlab.slurm.settings import Difference, differences_text, edited, emulated
+from schedlab.slurm.settings import Difference, differences_text, edited, emulated, releases
 
 STATES = "FUTURE, DOWN, DRAIN, FAIL, UNKNOWN, IDLE, CLOUD, EXTERNAL, UP"
 SMALL = """\
@@ -45,6 +46,22 @@ def lines(emulation, file="slurm.conf"):
 
 def differences(emulation):
     return {difference.key: (difference.before, difference.after) for difference in emulation.differences}
+
+
+def test_an_unknown_key_is_looked_up_once(tmp_path, monkeypatch):
+    """However many lines it stands on."""
+    asked = []
+    for module in (cluster_read, releases):
+        monkeypatch.setattr(module, "closest", lambda word, names: asked.append(word) or "Weight")
+    (tmp_path / "slurm.conf").write_text(
+        "ClusterName=many\nPartitionName=main Nodes=ALL\n"
+        + "".join(f"NodeName=n{number} CPUs=8 Wieghts=1\n" for number in range(20))
+    )
+    notes = read_slurm_conf(tmp_path / "slurm.conf").notes
+    assert "line 3, did you mean Weight?" in notes[-1] and notes[-1].endswith("and 10 more")
+    said = emulation_of(read_settings(tmp_path / "slurm.conf")).differences
+    assert sum("did you mean Weight?" in difference.why for difference in said) == 20
+    assert asked == ["wieghts", "wieghts"]  # when the file is read, and when it is put in the words of this release
 
 
 def test_entries_have_their_places(tmp_path):

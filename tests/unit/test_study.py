@@ -172,6 +172,19 @@ def test_shares_are_tested_by_their_differences() -> None:
     assert found["p"] == pytest.approx(stats.ttest_rel(both["easy"], both["fcfs"]).pvalue)
 
 
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize(("started", "same"), [((100, 120), True), ((99, 120), False), ((100, 119), False)])
+def test_runs_that_started_all_their_jobs_can_be_compared(paired: bool, started: tuple[int, int], same: bool) -> None:
+    """However many jobs each of them has, where nothing but their numbers is known."""
+    table = study_table(
+        StudyRun(f"{group}-{n}", group, group, {"wait": {"mean": 10.0 + n + at}} | counts, repetition=n, seed=seed + n)
+        for at, (group, seed) in enumerate((("fcfs", 0), ("easy", 0 if paired else 100)))
+        for n, counts in enumerate([{"jobs": (100, 120)[at], "started": started[at]}] * 3)
+    )
+    (found,) = compare_groups(table, "fcfs", ["wait.mean"]).to_dicts()
+    assert (found["paired"], found["same_jobs"]) == (paired, same)
+
+
 def test_no_ratio_to_nothing() -> None:
     table = study_table([*runs("fcfs", [0, 2, 4]), *runs("easy", [1, 2, 3])])
     found = only(compare_groups(table, "fcfs"))

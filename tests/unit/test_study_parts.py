@@ -41,7 +41,20 @@ def test_parts_are_disjoint_and_make_the_plan() -> None:
     for number in range(1, len(runs) + 1):
         pieces = [part(f"{n}/{number}").of_plan(runs) for n in range(1, number + 1)]
         assert [run for piece in pieces for run in piece] == runs
-        assert max(map(len, pieces)) - min(map(len, pieces)) <= 1
+        whole = 2 if number <= 3 else 1  # runs on the same jobs, of which there are 3
+        assert max(map(len, pieces)) - min(map(len, pieces)) <= whole
+        assert all(pieces)
+
+
+def test_runs_that_are_compared_are_in_one_part() -> None:
+    """3 repetitions of 2 loads under 2 policies: 6 workloads."""
+    runs = plan(parse_study(STUDY.replace("jobs = 60", "jobs = 60\npressure = [0.7, 0.8]"), "study.toml"))
+    for number, lengths in {2: [6, 6], 4: [2, 4, 2, 4], 5: [2, 2, 2, 2, 4], 6: [2] * 6}.items():
+        pieces = [part(f"{n}/{number}").of_plan(runs) for n in range(1, number + 1)]
+        assert list(map(len, pieces)) == lengths
+        for piece in pieces:
+            assert [run.point["policy"] for run in piece] == ["fcfs", "easy"] * (len(piece) // 2)
+    assert len(part("1/7").of_plan(runs)) == 1  # more parts than workloads
 
 
 @pytest.mark.parametrize(
@@ -62,21 +75,21 @@ def test_parts_that_are_none(text: str, message: str) -> None:
 
 def test_parts_are_merged_to_the_whole(tmp_path: Path) -> None:
     run(STUDY, tmp_path / "whole")
-    for number in (1, 2):
+    for number, runs in ((1, 2), (2, 4)):
         status, _ = run(STUDY, tmp_path / f"part{number}", part=part(f"{number}/2"))
-        assert (status.planned, status.done, status.open) == (6, 3, 3)
+        assert (status.planned, status.done, status.open) == (6, runs, 6 - runs)
     one = Results(tmp_path / "part1")
-    assert one.part == "part 1/2: 3 of the study's 6 runs"
-    assert "3 of 6 runs are finished, 3 are open" in study_page(one)
-    assert "This is part 1/2: 3 of the study" in study_page(one)
-    assert [import_study(tmp_path / f"part{n}", tmp_path / "merged") for n in (1, 2, 1)] == [(3, 0), (3, 0), (0, 3)]
+    assert one.part == "part 1/2: 2 of the study's 6 runs"
+    assert "2 of 6 runs are finished, 4 are open" in study_page(one)
+    assert "This is part 1/2: 2 of the study" in study_page(one)
+    assert [import_study(tmp_path / f"part{n}", tmp_path / "merged") for n in (1, 2, 1)] == [(2, 0), (4, 0), (0, 2)]
     merged, whole = Results(tmp_path / "merged"), Results(tmp_path / "whole")
     assert found(merged.folder) == found(whole.folder)
     assert merged.table.equals(whole.table)
     assert merged.verdicts() == whole.verdicts()
     assert merged.status.done == 6 and not merged.part and "This is part" not in study_page(merged)
     assert verify(merged.folder) == []
-    assert import_study(tmp_path / "part2", tmp_path / "part1") == (3, 0)
+    assert import_study(tmp_path / "part2", tmp_path / "part1") == (4, 0)
     assert not Results(tmp_path / "part1").part
     assert run(STUDY, tmp_path / "merged")[0].done == 6  # and nothing is executed again
     assert results(tmp_path / "merged") == results(tmp_path / "part1")
@@ -92,9 +105,9 @@ def test_parts_run_from_other_places_are_the_same_runs(tmp_path: Path) -> None:
             "        for job in view.queue:\n            if not view.start(job):\n                break\n"
         )
         run(text, tmp_path / place / "study", part=part(f"{n}/2"))
-    assert import_study(tmp_path / "b/c/study", tmp_path / "a/study") == (3, 0)
+    assert import_study(tmp_path / "b/c/study", tmp_path / "a/study") == (4, 0)
     groups = Results(tmp_path / "a/study").table["group"].unique().to_list()
-    assert sorted(groups) == sorted(["fcfs", f"{tmp_path}/a/mine.py:First"])
+    assert sorted(groups) == ["fcfs", "mine.py:First"]
 
 
 # What is refused
@@ -125,7 +138,7 @@ def test_runs_of_another_study_are_refused(study: Path, change: object, reason: 
     assert callable(change)
     run(change(_on_file()), study.parent / "other", part=part("2/2"))
     before = results(study)
-    with pytest.raises(InputError, match=rf"other: \d of its \d runs are not runs of .*study: .*{reason}"):
+    with pytest.raises(InputError, match=rf"other: \d+ of its \d+ runs are not runs of .*study: .*{reason}"):
         import_study(study.parent / "other", study)
     assert results(study) == before
 
@@ -152,7 +165,7 @@ def test_another_result_of_the_same_run_is_refused(study: Path) -> None:
     path.write_text(json.dumps(changed))
     with pytest.raises(InputError, match=rf"other: its run {identity} has another result than .*: summary differ"):
         import_study(study.parent / "other", study)
-    assert len(results(study)) == 3
+    assert len(results(study)) == 2
 
 
 def test_damage_and_junk_are_refused(tmp_path: Path) -> None:
@@ -176,7 +189,7 @@ def test_an_archive_of_a_part(tmp_path: Path) -> None:
     for number in (1, 2):
         run(SUMMARY, tmp_path / f"part{number}", part=part(f"{number}/2"))
     export_study(tmp_path / "part2", tmp_path / "part2.tar.gz")
-    assert import_study(tmp_path / "part2.tar.gz", tmp_path / "part1") == (3, 0)
+    assert import_study(tmp_path / "part2.tar.gz", tmp_path / "part1") == (4, 0)
     assert not list((tmp_path / "part1").glob(".import*"))
     assert Results(tmp_path / "part1").status.done == 6
 
@@ -228,6 +241,18 @@ def test_mirrors_that_would_be_lost_with_the_study(tmp_path: Path) -> None:
 def test_a_mirror_that_another_study_uses(tmp_path: Path) -> None:
     with opened(tmp_path / "mirror"), pytest.raises(InputError, match="mirror: is being worked on by process"):
         run(STUDY, tmp_path / "study", mirror=tmp_path / "mirror")
+
+
+def test_a_mirror_that_is_another_study(tmp_path: Path) -> None:
+    run(SUMMARY, tmp_path / "study", part=part("1/3"), mirror=tmp_path / "mirror")
+    other = SUMMARY.replace('"small"', '"large"').replace("jobs = 60", "jobs = 61")
+    before = {path: path.read_bytes() for path in (tmp_path / "mirror").glob("*.*")}
+    with pytest.raises(InputError, match=r"--mirror: .*mirror is the folder of another study, small: they have no run"):
+        run(other, tmp_path / "other", mirror=tmp_path / "mirror")
+    assert not (tmp_path / "other").exists()
+    assert {path: path.read_bytes() for path in (tmp_path / "mirror").glob("*.*")} == before
+    run(other, tmp_path / "study", part=part("1/3"), mirror=tmp_path / "mirror")  # the same study, changed
+    assert results(tmp_path / "mirror") == results(tmp_path / "study")
 
 
 @contextmanager

@@ -40,6 +40,9 @@ def test_costs_are_metrics_with_intervals(tmp_path: Path) -> None:
     assert row["high"] - row["mean"] == pytest.approx(4.302653 * 2 / 3**0.5, rel=1e-6)  # Student, 2 degrees of freedom
     compared = study.comparisons(["performance.total"]).row(0, named=True)
     assert (compared["ratio"], compared["n"]) == (pytest.approx(2.0), 3)
+    families = dict(study.comparisons().select("metric", "comparisons").iter_rows())
+    assert families["wait.mean"] == 1  # what executions cost does not count among comparisons of schedules
+    assert families["performance.total"] == 3
     assert all(value > 0 for name in ("cpu", "memory") for value in study.table[f"performance.{name}"])
     page = study_page(study)
     assert "time of a run" in page and "peak memory in MB" in page

@@ -13,7 +13,7 @@ import pytest
 
 from schedlab.cli.experiment_output import print_status, print_summary
 from schedlab.experiment.coordinator import asked, described, opened
-from schedlab.experiment.coverage import coverage
+from schedlab.experiment.coverage import coverage, coverage_of_logs
 from schedlab.experiment.execute import execute
 from schedlab.experiment.inputs import Inputs
 from schedlab.experiment.plan import PlannedRun, plan
@@ -320,7 +320,7 @@ def test_units_and_digits(metric: str, values: list[float | None], unit: str, de
 
 
 def test_what_the_intervals_cover(tmp_path: Path) -> None:
-    """Of a model of one log: its weeks, not other years; what a log says of its own jobs needs no such words."""
+    """Of a model of one log: its weeks, not other years."""
     days = np.arange(40 * 7 + 1) * 86_400.0
     log = Workload.of(name="HERE", submit=days, runtime=np.ones(len(days)))
     said = {}
@@ -336,6 +336,20 @@ def test_what_the_intervals_cover(tmp_path: Path) -> None:
     assert coverage([tmp_path / "weeks.json"], 1) == []
     assert coverage([], 10) == []
     assert coverage([tmp_path / "gone.json"], 2)[0].endswith("gone.json, and nothing else.")
+
+
+def test_what_the_intervals_cover_on_logs() -> None:
+    slurm, easy = {"log": "/a/one.sacct", "policy": "slurm-real(conf='c')"}, {"log": "/b/two.swf", "policy": "easy"}
+    assert coverage_of_logs([slurm, {**slurm, "policy": "slurm-real(conf='c', set=['KillWait=1'])"}], 3) == [
+        "The intervals cover only the phase of Slurm's loops, on this one log, one.sacct. They do not cover whether "
+        "other jobs (another month, another site) would be like it."
+    ]
+    (drawn,) = coverage_of_logs([easy], 2)
+    assert drawn.startswith("The intervals cover only what is drawn anew in each repetition, on this one log, two.swf.")
+    both = "the phase of Slurm's loops and what is drawn anew in each repetition, on "
+    assert f"{both}this one log" in coverage_of_logs([{**slurm, "observe": "failures(mtbf=1e6)"}], 2)[0]
+    assert f"{both}these 2 logs." in coverage_of_logs([slurm, easy], 2)[0]
+    assert coverage_of_logs([slurm], 1) == coverage_of_logs([{"model": "lublin", "policy": "easy"}], 2) == []
 
 
 def test_a_study_on_the_model_of_a_log_says_so(tmp_path: Path) -> None:

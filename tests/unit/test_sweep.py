@@ -9,12 +9,13 @@ import numpy as np
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
+from tests.studies import run
 from tests.unit.test_plot import LONG_NAMES, assert_readable, figure_drawn
 from tests.unit.test_study_report import made, simulated, words
 from typer.testing import CliRunner
 
 from schedlab.cli.main import app
-from schedlab.experiment.plan import PlannedRun
+from schedlab.experiment.plan import Part, PlannedRun
 from schedlab.experiment.results import Results
 from schedlab.experiment.sweep import axes_of, axis_of, sweep_table, swept
 from schedlab.model.errors import InputError
@@ -226,6 +227,27 @@ def test_reports_draw_what_is_swept(tmp_path: Path) -> None:
     assert all(f'aria-label="{name} over load"' in page for name in ("mean wait", "utilisation"))
     two = study_page(made(tmp_path / "two", LOADS.replace("[0.9, 0.5, 0.7]", "[0.9, 0.5]"), wait_of))
     assert "Over load" not in words(two)
+
+
+def test_unfinished_studies_without_a_place_on_the_axis(tmp_path: Path) -> None:
+    """The first part has run `exact` alone, which is none of the factors of the limit."""
+    text = f"""
+        repetitions = 1
+        keep = "summary"
+        metrics = ["wait.mean"]
+        [workload]
+        log = "{DEMO}"
+        [run]
+        cluster = "64x4"
+        estimate = ["exact", "limit*0.5", "limit", "limit*2", "limit*4"]
+    """
+    run(text, tmp_path / "study", part=Part.parse("1/5"))
+    results = Results(tmp_path / "study")
+    assert sweep_table(results, axis_of(results), "wait.mean")["x"].to_list() == [None]
+    assert "Over estimate" not in words(study_page(results))
+    command = ["plot", str(tmp_path / "study"), "--kind", "sweep", "-o", str(tmp_path / "sweep.svg")]
+    said = CliRunner().invoke(app, command)
+    assert isinstance(said.exception, InputError) and "no value has a place on the axis estimate" in str(said.exception)
 
 
 def test_on_the_command_line(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ On one core, jobs 2 to 4 (10 s each) wait behind job 1 (100 s): 100, 110 and 120
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,18 @@ import schedlab as sl
 from schedlab.analysis.change import Change
 from schedlab.analysis.common_jobs import missing_jobs
 from schedlab.analysis.compare import METRICS, Comparison, Row, compare, observed
-from schedlab.analysis.job_ends import EndDifference, end_differences, job_ends
+from schedlab.analysis.job_ends import (
+    EndDifference,
+    columns_of_ends,
+    decimals,
+    end_differences,
+    ends_told,
+    job_ends,
+    mean_ends,
+    shown,
+)
 from schedlab.analysis.verdict import judgement
+from schedlab.cli.compare import first_facts, say_first
 from schedlab.cli.main import app
 from schedlab.cli.table import footnote
 
@@ -100,16 +111,31 @@ def test_the_command_says_it_before_the_table(short: str, tmp_path: Path) -> Non
     assert '"common_jobs": 3' in both
 
 
+def test_of_many_differences_the_first_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """Twelve by `compare`, `run` and `experiment`; --json has them all."""
+    rows = [Row("old", {"jobs": 9, "started": 9})]
+    rows += [Row(f"new{n}", {"jobs": 9, "started": 8, "states": {"rejected": 1}}) for n in range(14)]
+    comparison = Comparison(tuple(rows))
+    say_first(comparison)
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("- 1 more job is refused under new") for line in lines) == 12
+    assert lines[12] == "  and 2 more differences in what became of jobs: --json lists them all"
+    assert len(first_facts(comparison)["differences"]) == 14
+
+
 @pytest.mark.parametrize("kept", [True, False])
 def test_run_says_it_too(short: str, tmp_path: Path, kept: bool) -> None:
     """What is not kept cannot be looked at again: then no mean is marked."""
     rows = "\n".join(f"{n} 0 -1 {t} 1 -1 -1 1 {t} -1 1 1 1 1 1 1 -1 -1" for n, t in enumerate(JOBS["runtime"], 1))
     (tmp_path / "log.swf").write_text(rows + "\n")
     options = ["--out", str(tmp_path / "out")] if kept else []
-    said = CliRunner().invoke(
-        app, ["run", str(tmp_path / "log.swf"), "-c", "pool:1", "-p", "fcfs", "-p", short, *options]
-    )
+    command = ["run", str(tmp_path / "log.swf"), "-c", "pool:1", "-p", "fcfs", "-p", short, *options]
+    said = CliRunner().invoke(app, command)
     assert said.exit_code == 0, said.output
+    document = json.loads(CliRunner().invoke(app, [*command, "--force", "--json"]).stdout)
+    assert document["common_jobs"] == (3 if kept else None)
+    assert "1 more job is refused" in document["differences"][0]
+    assert [run["summary"]["wait"]["mean"] for run in document["runs"]] == [110 if kept else 82.5, 10]
     assert "1 more job is refused" in said.output
     flat = " ".join(said.output.split())
     if kept:
@@ -230,8 +256,45 @@ def test_killed_jobs_are_counted_by_reason() -> None:
     )
     note = footnote(Comparison((Row("slurm", summary),)))
     assert "killed: 71 jobs (preempted 62, time limit 9)" in note
-    assert "7 never started: BadConstraints; 3 not available (2014)" in note
+    assert "refused: 3 jobs (not available (2014)); never started: 7 jobs (BadConstraints)" in note
+    assert "rejected" not in note
+    other = {**summary, "states": {**summary["states"], "rejected": 3}, "rejections": summary["rejections"][1:]}
+    note = footnote(Comparison((Row("one", summary), Row("other", other))))
+    assert "refused: 3 jobs (not available (2014)); never started: BadConstraints" in note
     assert "requeued: 4 times (node failure 4)" in note
+
+
+def _means(kind: str, **counts: list[int]) -> dict[str, dict[str, float]]:
+    """Of runs with these counts, by reason."""
+    return mean_ends([{kind: dict(zip(counts, run, strict=True))} for run in zip(*counts.values(), strict=True)])
+
+
+def test_the_same_counts_in_another_order_are_no_difference() -> None:
+    one, other = _means("refused", size=[1, 2, 3]), _means("refused", size=[2, 3, 1])
+    assert one == other == {"refused": {"size": 2}}
+    assert ends_told("new", one, "old", other, 100) == [] and columns_of_ends([one, other]) == {}
+
+
+def test_as_many_jobs_for_other_reasons() -> None:
+    """Three tenths in one part, and in two: 0.1 + 0.2 is not 0.3 for a computer."""
+    one = _means("refused", size=[1, *[0] * 9], time=[2, *[0] * 9])
+    other = _means("refused", size=[3, *[0] * 9], time=[0, *[0] * 9])
+    assert ends_told("new", one, "old", other, 100) == [
+        "as many jobs are refused under new as under old, not for the same reasons (0.3 against 0.3 of 100, on "
+        "average): size: 0.1 against 0.3; time: 0.2 against 0"
+    ]
+    assert columns_of_ends([one, other]) == {}
+
+
+def test_small_differences_have_their_digits() -> None:
+    rare, none = _means("killed", preempted=[1, *[0] * 29]), _means("killed", preempted=[0] * 30)
+    assert ends_told("new", rare, "old", none, 100) == [
+        "0.03 more jobs are killed under new than under old (0.03 against 0 of 100, on average): preempted"
+    ]
+    often, more = _means("killed", preempted=[50] * 30), _means("killed", preempted=[51, *[50] * 29])
+    assert "(50 against 50.03 of 100, on average)" in ends_told("new", often, "old", more, 100)[0]
+    numbers = [0, 1 / 30, 5.25]
+    assert [shown(number, decimals(numbers)) for number in numbers] == ["0", "0.03", "5.25"]
 
 
 def test_what_observers_count_has_no_decimals() -> None:

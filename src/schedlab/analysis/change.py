@@ -35,7 +35,10 @@ class Change:
         name = row["scale"]
         kind: Any = "ratio" if name == "ratio" else "points" if unit == "share" else "amount"
         means = row["baseline_mean"], row["mean"]
-        return cls(kind, unit, row[name], row[f"{name}_low"], row[f"{name}_high"], means)
+        low, high = row[f"{name}_low"], row[f"{name}_high"]
+        if kind == "points" and low is not None:  # shares cannot differ by more than all
+            low, high = max(low, -1.0), min(high, 1.0)
+        return cls(kind, unit, row[name], low, high, means)
 
     @property
     def neutral(self) -> float:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _TEXTS = ("group", "baseline", "metric", "scale")
 _COUNTS = ("n", "n_baseline", "comparisons", "common")
+_JOBS = ("jobs", "started")
 COLUMNS = (
     "group",
     "baseline",
@@ -55,8 +56,9 @@ class Shared:
 
 
 def by_counts(one: Mapping[str, Any], other: Mapping[str, Any]) -> Shared | None:
-    """Where nothing but the summaries is known: jobs are the same if equally many started."""
-    return None if all(one.get(name) == other.get(name) for name in ("jobs", "started")) else Shared()
+    """Where nothing but the summaries is known: jobs are the same if all started, or equally many of as many."""
+    counts = [(each.get("jobs"), each.get("started")) for each in (one, other)]
+    return None if counts[0] == counts[1] or all(jobs == started for jobs, started in counts) else Shared()
 
 
 def compare_groups(
@@ -125,8 +127,8 @@ def _of_shared_jobs(
 ) -> tuple[bool, tuple[pl.DataFrame, pl.DataFrame], dict[str, Any]]:
     """Metrics of jobs keep to the jobs that both runs of a pair started, where they did not start the same."""
     if not paired:
-        means = [side.select(name for name in ("jobs", "started") if name in side.columns).mean() for side in sides]
-        return paired, sides, {"same_jobs": means[0].equals(means[1]), "common": None}
+        means = [{name: side[name].mean() for name in _JOBS if name in side.columns} for side in sides]
+        return paired, sides, {"same_jobs": by_counts(*means) is None, "common": None}
     rows = tuple(side.to_dicts() for side in sides)
     found = [shared(one, other) for one, other in zip(*rows, strict=True)]
     others = [each for each in found if each is not None]

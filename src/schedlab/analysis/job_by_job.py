@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.analysis.compare import summary_of
 from schedlab.analysis.interval import Interval, student_interval
 from schedlab.analysis.pairing import paired_by_job
 from schedlab.analysis.trim import Selection
@@ -18,17 +19,18 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class JobByJob:
-    """Shares of the jobs that start in both runs, and differences of their waits (seconds; negative is shorter)."""
+    """Shares of the jobs that start in both runs, and differences of their waits (seconds; negative is shorter; None
+    where no job starts in both)."""
 
     jobs: int
     shorter: float
     same: float
     longer: float
     mean: Interval | None  # of the difference; as if jobs were independent, which they are not
-    median: float
-    p95: float
-    start_mean: float = 0.0  # of the difference of starts, in seconds
-    start_deviation: float = 0.0  # its standard deviation
+    median: float | None
+    p95: float | None
+    start_mean: float | None = None  # of the difference of starts, in seconds
+    start_deviation: float | None = None  # its standard deviation
     turnaround_error: float | None = None  # MAPE: mean of |difference| / turnaround in the baseline, as a share
     makespan_error: float | None = None  # |difference| / makespan of the baseline, as a share
 
@@ -45,7 +47,7 @@ def job_by_job(run: Run, baseline: Run, *, trim: Selection | None = None) -> Job
     """Every job's wait in `run` against its own wait in `baseline`."""
     difference = paired_by_job(run, baseline, trim=trim).difference
     if not len(difference):
-        return JobByJob(0, 0.0, 0.0, 0.0, None, 0.0, 0.0)
+        return JobByJob(0, 0.0, 0.0, 0.0, None, None, None)
     interval = student_interval(difference)
     starts = paired_by_job(run, baseline, "start", trim=trim).difference
     turnaround = paired_by_job(run, baseline, "turnaround", trim=trim)
@@ -61,8 +63,12 @@ def job_by_job(run: Run, baseline: Run, *, trim: Selection | None = None) -> Job
         start_mean=float(starts.mean()),
         start_deviation=float(starts.std()),
         turnaround_error=_error(turnaround.one, turnaround.other),
-        makespan_error=_error(*(np.array([each.summary["makespan"] or 0.0]) for each in (run, baseline))),
+        makespan_error=_error(*(np.array([_makespan(each, trim)]) for each in (run, baseline))),
     )
+
+
+def _makespan(run: Run, trim: Selection | None) -> float:
+    return summary_of(run, trim=trim)["makespan"] or 0.0
 
 
 def _error(found: Numbers, wanted: Numbers) -> float | None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from schedlab.model.states import BY_POLICY, KILLED_BECAUSE
 
 NEVER = "never started"
+MOST_SAID = 12  # differences, or verdicts, that are said at once; who asks gets the others
 _STATES = {
     "cancelled": "cancelled",
     "held": "held for ever",
@@ -16,6 +19,8 @@ _STATES = {
     "running": "still running at the end",
     "suspended": "still suspended at the end",
 }
+
+_DIGITS = 9  # of a sum of means: fewer jobs than this are none
 
 Ends = Mapping[str, Mapping[str, float]]  # what became of jobs -> why (empty if there is nothing to say) -> how many
 
@@ -32,8 +37,7 @@ def job_ends(summary: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     states, reasons = summary.get("states", {}), summary.get("reasons", {})
     refused = list(_refused(summary))
     for words, number in refused:
-        never = words.startswith(f"{NEVER}: ")  # what a scheduler elsewhere says of jobs that it gives up in the end
-        count(NEVER if never else "refused", words.removeprefix(f"{NEVER}: "), number)
+        count(*end_of(words), number)
     count("refused", "", states.get("rejected", 0) - sum(number for _, number in refused))
     killed = {word: reasons.get(word, 0) for word in KILLED_BECAUSE}
     for word, number in killed.items():
@@ -44,6 +48,12 @@ def job_ends(summary: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     for state, kind in _STATES.items():
         count(kind, "", states.get(state, 0))
     return found
+
+
+def end_of(words: str) -> tuple[str, str]:
+    """What became of a rejected job, and why. A scheduler elsewhere says so of jobs that it gives up in the end."""
+    never = words.startswith(f"{NEVER}: ")
+    return (NEVER, words.removeprefix(f"{NEVER}: ")) if never else ("refused", words)
 
 
 def _refused(summary: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
@@ -64,8 +74,8 @@ def mean_ends(runs: Sequence[Ends]) -> dict[str, dict[str, float]]:
         for kind, reasons in run.items():
             own = found.setdefault(kind, {})
             for why, number in reasons.items():
-                own[why] = own.get(why, 0) + number / len(runs)
-    return found
+                own[why] = own.get(why, 0) + number
+    return {kind: {why: number / len(runs) for why, number in reasons.items()} for kind, reasons in found.items()}
 
 
 def columns_of_ends(runs: Sequence[Ends]) -> dict[str, list[float]]:
@@ -80,12 +90,17 @@ def columns_of_ends(runs: Sequence[Ends]) -> dict[str, list[float]]:
 
 
 def _flat(run: Ends) -> dict[str, float]:
-    found: dict[str, float] = {}
+    found: dict[str, list[float]] = {}
     for kind, reasons in run.items():
         for why, number in reasons.items():
             name = f"{kind}: {why}" if why and kind in ("killed", "requeued") else kind
-            found[name] = found.get(name, 0) + number
-    return found
+            found.setdefault(name, []).append(number)
+    return {name: _sum(numbers) for name, numbers in found.items()}
+
+
+def _sum(means: Iterable[float]) -> float:
+    """What adding means leaves in the last digits is no difference."""
+    return round(sum(means), _DIGITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,27 +114,29 @@ class EndDifference:
 
     def sentence(self, group: str, baseline: str, jobs: float) -> str:
         """`105 more jobs are refused under new than under old (107 against 2 of 312): Requested time limit …`."""
-        more = shown(abs(self.one - self.other))
-        counts = f"{shown(self.one)} against {shown(self.other)}"
+        digits = max(decimals(pair) for pair in ((self.one, self.other), *(numbers for _, *numbers in self.reasons)))
+        more = shown(abs(self.one - self.other), digits)
+        counts = f"{shown(self.one, digits)} against {shown(self.other, digits)}"
+        average = ", on average" if "." in counts else ""
         if self.kind == "requeued":  # a job may be so more than once
             what = "requeue" if more == "1" else "requeues"
         else:
             what = f"job is {self.kind}" if more == "1" else f"jobs are {self.kind}"
             counts += f" of {shown(jobs)}"
-        if more == "0":
+        if self.one == self.other:
             said = f"as many {what} under {group} as under {baseline}, not for the same reasons"
         else:
             said = f"{more} {'more' if self.one > self.other else 'fewer'} {what} under {group} than under {baseline}"
-        average = ", on average" if "." in more else ""
-        return f"{said} ({counts}{average}){self._why()}"
+        return f"{said} ({counts}{average}){self._why(digits)}"
 
-    def _why(self) -> str:
+    def _why(self, digits: int) -> str:
         named = [(why, one, other) for why, one, other in self.reasons if why and why != BY_POLICY]
         if not named:
             return ""
         if len(self.reasons) == 1:
             return f": {named[0][0]}"
-        return ": " + "; ".join(f"{why}: {shown(one)} against {shown(other)}" for why, one, other in named)
+        told = (f"{why}: {shown(one, digits)} against {shown(other, digits)}" for why, one, other in named)
+        return ": " + "; ".join(told)
 
 
 def end_differences(one: Ends, other: Ends) -> list[EndDifference]:
@@ -130,8 +147,8 @@ def end_differences(one: Ends, other: Ends) -> list[EndDifference]:
         reasons = {why: (mine.get(why, 0), theirs.get(why, 0)) for why in dict.fromkeys((*mine, *theirs))}
         differ = [(why, *numbers) for why, numbers in reasons.items() if numbers[0] != numbers[1]]
         if differ:
-            differ.sort(key=lambda reason: -abs(reason[1] - reason[2]))
-            found.append(EndDifference(kind, sum(mine.values()), sum(theirs.values()), tuple(differ)))
+            differ.sort(key=lambda reason: -round(abs(reason[1] - reason[2]), _DIGITS))
+            found.append(EndDifference(kind, _sum(mine.values()), _sum(theirs.values()), tuple(differ)))
     return sorted(found, key=lambda difference: (difference.kind != "refused", -abs(difference.one - difference.other)))
 
 
@@ -140,6 +157,13 @@ def ends_told(group: str, ends: Ends, baseline: str, other: Ends, jobs: float) -
     return [difference.sentence(group, baseline, jobs) for difference in end_differences(ends, other)]
 
 
-def shown(value: float) -> str:
-    """With a decimal where it is a mean."""
-    return f"{value:,.0f}" if abs(value - round(value)) < 0.05 else f"{value:,.1f}"
+def decimals(numbers: Iterable[float]) -> int:
+    """How many tell means apart that differ: 1, or more where they are closer than 0.1."""
+    least = min((high - low for low, high in pairwise(sorted(set(numbers)))), default=1.0)
+    return max(1, math.ceil(-math.log10(round(least, _DIGITS) or 1.0)))
+
+
+def shown(value: float, digits: int = 1) -> str:
+    """With decimals where it is a mean."""
+    rounded = round(value, digits)
+    return f"{rounded:,.0f}" if rounded == round(rounded) else f"{rounded:,.{digits}f}"

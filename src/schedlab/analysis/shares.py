@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from schedlab.analysis.classes import CLASSES, RUNTIME_NAMES, RUNTIMES, SIZE_NAMES, SIZES
 from schedlab.model.errors import InputError
-from schedlab.model.resources import resources_named
+from schedlab.model.resources import THOUSANDTHS, resources_named
 from schedlab.model.suggest import did_you_mean
 from schedlab.model.workload import Workload
 from schedlab.workload.offered import amounts
@@ -29,30 +29,30 @@ def shares_by_class(workload: Workload, by: str) -> pl.DataFrame:
     if by not in CLASSES:
         hint = did_you_mean(by, CLASSES, f"classes: {', '.join(CLASSES)}")
         raise InputError(f"there is no class of jobs '{by}'", hint=hint)
-    # Of the class of each number; the first of owners is unknown.
-    jobs: NDArray[np.int64] = np.zeros(0, np.int64)
-    work: NDArray[np.float64] = np.zeros(0)
+    resource = resources_named(THOUSANDTHS)[0]
+    jobs: dict[int, int] = {}  # of the class of each number; -1 is an unknown owner
+    work: dict[int, float] = {}
     for batch in workload.batches():
-        resource = resources_named(name for request in workload.requests for name in request.chunk)[0]
         cores = amounts(resource, workload.requests, batch)
         if by == "size":
             place: NDArray[np.int64] = np.searchsorted(SIZES, cores, side="left")
         elif by == "runtime":
             place = np.searchsorted(RUNTIMES, batch.runtime, side="right")
         else:
-            place = np.maximum(np.asarray(getattr(batch, by), np.int64), -1) + 1
-        length = max(len(jobs), int(place.max(initial=-1)) + 1)
-        jobs = np.bincount(place, minlength=length) + np.pad(jobs, (0, length - len(jobs)))
-        brought = np.asarray(np.bincount(place, cores * batch.runtime, length), np.float64)
-        work = brought + np.pad(work, (0, length - len(work)))
-    there = np.flatnonzero(jobs)
+            place = np.maximum(np.asarray(getattr(batch, by), np.int64), -1)
+        numbers, at = np.unique(place, return_inverse=True)
+        counts, brought = np.bincount(at), np.bincount(at, cores * batch.runtime)
+        for number, count, core_seconds in zip(numbers.tolist(), counts.tolist(), brought.tolist(), strict=True):
+            jobs[number] = jobs.get(number, 0) + count
+            work[number] = work.get(number, 0.0) + core_seconds
+    there = sorted(jobs)
     if by not in ("size", "runtime"):
-        there = there[np.lexsort((there, -work[there]))]
+        there.sort(key=lambda number: -work[number])
     table = pl.DataFrame(
         {
-            "class": pl.Series([_name(workload, by, int(number)) for number in there], dtype=pl.String),
-            "jobs": jobs[there],
-            "core_hours": work[there] / 3600,
+            "class": pl.Series([_name(workload, by, number) for number in there], dtype=pl.String),
+            "jobs": pl.Series([jobs[number] for number in there], dtype=pl.Int64),
+            "core_hours": pl.Series([work[number] / 3600 for number in there], dtype=pl.Float64),
         }
     )
     share = [(pl.col(name) / pl.col(name).sum()).fill_nan(0.0) for name in ("jobs", "core_hours")]
@@ -66,6 +66,6 @@ def _name(workload: Workload, by: str, number: int) -> str | None:
     if by == "runtime":
         return RUNTIME_NAMES[number]
     names = workload.labels.get(by, ())
-    if not number:
+    if number < 0:
         return None
-    return names[number - 1] if number <= len(names) else str(number - 1)
+    return names[number] if number < len(names) else str(number)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from schedlab.model.run import Run
 
 MOST_CLASSES = 15  # of users and queues there can be thousands
-MOST_SAID = 12  # sentences about jobs that did not run
 
 
 class By(StrEnum):
@@ -162,15 +161,19 @@ def asked_metric(text: str) -> Plugin | str:
 
 def say_first(comparison: Comparison) -> None:
     """Who did not run, before anybody looks at a mean."""
-    from schedlab.cli.output import say
+    from schedlab.cli.output import say, say_list
 
-    told = comparison.said_first()
-    for sentence in told[:MOST_SAID]:
-        say(f"- {sentence}")
-    if len(told) > MOST_SAID:
-        say(f"  and {len(told) - MOST_SAID:,} more: --json lists them all", "dim")
-    if told:
+    if told := comparison.said_first():
+        say_list(told, "differences in what became of jobs: --json lists them all")
         say("")
+
+
+def first_facts(comparison: Comparison) -> dict[str, Any]:
+    """The same for --json: all sentences, and how many jobs waits and slowdowns are over, if not each run's own."""
+    return {
+        "differences": comparison.said_first(),
+        "common_jobs": None if comparison.common is None else len(comparison.common),
+    }
 
 
 def _heading(runs: Sequence[Run], comparison: Comparison, chosen: Selection | None) -> str:
@@ -298,8 +301,7 @@ def _document(
 
     of_resources = resource_metrics([row.summary for row in comparison.rows])
     return {
-        "differences": comparison.said_first(),
-        "common_jobs": None if comparison.common is None else len(comparison.common),
+        **first_facts(comparison),
         "runs": [
             {
                 "label": row.label,

@@ -216,7 +216,11 @@ def import_study(
     """
     from schedlab.cli.output import say
     from schedlab.experiment.keeping import import_study as merge
+    from schedlab.model.errors import InputError, InputErrors
 
+    lacking = [InputError("no such file or folder", where=str(source)) for source in sources if not source.exists()]
+    if lacking:
+        raise lacking[0] if len(lacking) == 1 else InputErrors(lacking)
     for source in sources:
         new, there = merge(source, folder)
         say(f"{new:,} new runs in {folder} from {source}" + (f", {there:,} were there" if there else ""))

@@ -7,8 +7,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schedlab.cli.output import console, say, warn
+from schedlab.cli.output import console, say, say_list, warn
 from schedlab.cli.progress import Bar, watched
+from schedlab.experiment.deciders import changes
 from schedlab.experiment.folder import CHECKPOINTS
 from schedlab.model.units import format_duration
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from schedlab.experiment.results import Results
     from schedlab.experiment.study import Study
 
-MOST_VERDICTS = 12
 MOST_GROUPS = 40
 MOST_METRICS = 4
 MOST_NOTES = 12
@@ -97,11 +97,15 @@ def print_summary(results: Results, seconds: float) -> None:
     say(f"  {format_duration(round(seconds))} this time", "dim")
     if not results.results:
         return
-    _print_first(results)
+    for change in changes(results):
+        say(change)
+    say_list(results.said_first(), "differences in what became of jobs: in the report", "bold")
     _print_groups(results)
+    from schedlab.analysis.job_ends import MOST_SAID
+
     if results.copies:
         say(results.copies)
-    shown = results.verdicts(results.metrics[:2])[:MOST_VERDICTS]
+    shown = results.verdicts(results.metrics[:2])[:MOST_SAID]
     for sentence in shown:
         say(f"- {sentence}")
     if (left := results.number_of_comparisons - len(shown)) > 0:
@@ -112,15 +116,6 @@ def print_summary(results: Results, seconds: float) -> None:
         say(sentence, "dim")
     for sentence in results.lacking.values():
         warn(sentence)
-
-
-def _print_first(results: Results) -> None:
-    """Who did not run, before any mean."""
-    told = results.said_first()
-    for sentence in told[:MOST_VERDICTS]:
-        say(f"- {sentence}", "bold")
-    if len(told) > MOST_VERDICTS:
-        say(f"and {len(told) - MOST_VERDICTS:,} more differences in what became of jobs: in the report", "dim")
 
 
 def _print_groups(results: Results) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +41,16 @@ def messages() -> Console:
 def say(text: str, style: str = "") -> None:
     """A line of text on standard output, as it is: no markup, no wrapping."""
     console().print(text, style=style or None, markup=False, soft_wrap=True)
+
+
+def say_list(sentences: Sequence[str], more: str, style: str = "") -> None:
+    """One below the other; of many the first, and where the others are: `and 3 more {more}`."""
+    from schedlab.analysis.job_ends import MOST_SAID
+
+    for sentence in sentences[:MOST_SAID]:
+        say(f"- {sentence}", style)
+    if len(sentences) > MOST_SAID:
+        say(f"  and {len(sentences) - MOST_SAID:,} more {more}", "dim")
 
 
 def warn(text: str) -> None:

@@ -35,6 +35,7 @@ from schedlab.model.errors import InputError, SchedlabError
 from schedlab.model.units import parse_duration
 
 if TYPE_CHECKING:
+    from schedlab.analysis.compare import Comparison
     from schedlab.cli.watch import Monitor
     from schedlab.engine.scenario import Scenario
     from schedlab.experiment.session import Result
@@ -189,7 +190,7 @@ def run(
     from schedlab.cli.watch import Monitor
     from schedlab.cluster.read import read_cluster
     from schedlab.engine.scenario import Scenario, load_observers
-    from schedlab.experiment.session import parse_policies, run_folders, scenarios
+    from schedlab.experiment.session import compared, parse_policies, run_folders, scenarios
     from schedlab.policy.estimates import parse_estimate
     from schedlab.workload.transform.load import check_load, scale_load
 
@@ -228,10 +229,13 @@ def run(
         planned = [replace(each, workload=read.workload, cluster=read.cluster, reading={}) for each in planned]
         results = _simulate(planned, go_on, tau, monitor)
     achieved = None if load is None else _load_of(read)
+    if quiet and not as_json:
+        return
+    comparison = compared(results, tau)
     if as_json:
-        print_json(_document(results, achieved))
-    elif not quiet:
-        _print(read, cluster is None, achieved, results, tau)
+        print_json(_document(results, comparison, achieved))
+    else:
+        _print(read, cluster is None, achieved, results, comparison)
 
 
 def _check_performance(out: Path | None, checkpoint_every: str | None) -> None:
@@ -278,33 +282,35 @@ def _load_of(read: Scenario) -> float | None:
     return offered(workload).load(cluster.cores)
 
 
-def _document(results: Sequence[Result], load: float | None) -> dict[str, Any]:
-    """What --json prints."""
+def _document(results: Sequence[Result], comparison: Comparison, load: float | None) -> dict[str, Any]:
+    """What --json prints; summaries as `compare` has them."""
+    from schedlab.cli.compare import first_facts
+
     config = results[0].config
     workload = {name: config["workload"][name] for name in ("name", "sha256", "report")}
     return {
         "workload": workload if load is None else workload | {"offered_load": load},
         "cluster": config["cluster"],
         "options": config["options"],
+        **first_facts(comparison),
         "runs": [
             {
                 "policy": result.policy,
                 "folder": None if result.folder is None else str(result.folder),
                 "seconds": result.seconds,
-                "summary": result.summary,
+                "summary": row.summary,
             }
-            for result in results
+            for result, row in zip(results, comparison.rows, strict=True)
         ],
     }
 
 
 def _print(
-    read: Scenario, of_header: bool, achieved: float | None, results: Sequence[Result], tau: float | None
+    read: Scenario, of_header: bool, achieved: float | None, results: Sequence[Result], comparison: Comparison
 ) -> None:
     from schedlab.cli.compare import say_first
     from schedlab.cli.output import console, say
     from schedlab.cli.table import comparison_table, footnote
-    from schedlab.experiment.session import compared
     from schedlab.workload.notes import run_notes
     from schedlab.workload.swf.header import machine_size
 
@@ -322,7 +328,6 @@ def _print(
     for result in results:
         if (own := result.config["cluster"]["name"]) != cluster.name:
             say(f"  {result.policy} ran on {own}", "dim")
-    comparison = compared(results, tau)
     say("")
     say_first(comparison)
     console().print(comparison_table(comparison, most=7))

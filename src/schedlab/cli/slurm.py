@@ -23,6 +23,7 @@ from schedlab.model.errors import InputError
 if TYPE_CHECKING:
     from schedlab.model.run import Run
     from schedlab.slurm.decider import RealSlurm
+    from schedlab.slurm.setup import Setup
 
 slurm = typer.Typer(
     name="slurm",
@@ -132,7 +133,8 @@ def replay(
         typer.Option(
             min=2,
             metavar="N",
-            help="Repeat it N times, on all cores, each with another phase of Slurm's loops: an ensemble, as a study.",
+            help="Repeat it N times, on all cores, each with another phase of Slurm's loops: an ensemble, as a study. "
+            "With [b]--set[/b] the unchanged settings, [b]as it is[/b], are repeated too.",
             rich_help_panel=TIME,
         ),
     ] = None,
@@ -198,10 +200,11 @@ def replay(
     [b]schedlab slurm replay --conf slurm.conf --jobs sacct.txt --set SchedulerParameters+=bf_max_job_user=10 --phases 8
     --out study[/b]
     """
-    from schedlab.cli.output import InterruptedError, say
+    from schedlab.cli.output import InterruptedError
     from schedlab.cli.watch import Monitor
     from schedlab.engine.folder import check_target
     from schedlab.engine.scenario import Scenario, load_observers
+    from schedlab.files.bytestream import check_there
     from schedlab.model.units import parse_duration
     from schedlab.slurm.decider import RealSlurm
     from schedlab.slurm.study import AS_IT_IS, name_of
@@ -211,12 +214,12 @@ def replay(
     for option, given in (("--watch", watch), ("--pace", pace), ("--status-every", status_every)):
         if given and phases is not None:
             raise InputError("is for one run, not for an ensemble", where=option, hint="leave out one of the two")
+    check_there(path for path in (conf, jobs, accounts, qos) if path is not None)
     options: dict[str, Any] = {"set": edit, "accounts": accounts, "qos": qos, "phase": phase, "tick": tick, "cpu": cpu}
     options["evidence"] = parse_duration(evidence, where="--evidence")
     decider = RealSlurm(conf, **options)
     if not quiet:
-        for line in (*decider.setup.differences(), *decider.setup.about_accounts()):
-            say(f"  {line}", "dim")
+        _print_settings(decider.setup, label or name_of(edit), edit)
     if phases is not None:
         reading = {"reader": reader, "missing_limit": None if missing_limit == "runtime" else missing_limit}
         reading["bad_rows"] = None if bad_rows == BadRows.fail else str(bad_rows)
@@ -245,8 +248,21 @@ def replay(
         _print(run, decider, out)
 
 
+def _print_settings(setup: Setup, name: str, edits: list[str]) -> None:
+    """What is asked, then what of the site's settings does not hold here."""
+    from schedlab.cli.output import say
+
+    if edits:
+        say(f"{name}: {', '.join(edits)}")
+    for line in setup.differences():
+        say(f"  {line}", "dim")
+    where = "slurm/differences.txt of each run that is kept lists them"
+    say(f"  and {setup.replaced()} settings of hosts, ports and files replaced: {where}", "dim")
+
+
 def _print(run: Run, decider: RealSlurm, out: Path | None) -> None:
     from schedlab.analysis.compare import Comparison, Row, observed, summary_of
+    from schedlab.analysis.job_ends import end_of
     from schedlab.cli.output import console, say, warn
     from schedlab.cli.table import comparison_table, footnote
     from schedlab.workload.notes import run_notes
@@ -267,7 +283,8 @@ def _print(run: Run, decider: RealSlurm, out: Path | None) -> None:
         say(f"  noted of the jobs: options that are not passed on: {', '.join(sorted(left_out))}", "dim")
     for words, ids in decider.refused().items():
         some = ", ".join(ids[:5]) + (", …" if len(ids) > 5 else "")
-        warn(f"Slurm refused {len(ids):,} {'job' if len(ids) == 1 else 'jobs'} ({some}): {words}")
+        what, why = end_of(words)
+        warn(f"Slurm {what} {len(ids):,} {'job' if len(ids) == 1 else 'jobs'} ({some}): {why}")
     say(f"results in {out}" if out else "not kept: --out DIR writes the run to a folder", "" if out else "dim")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from schedlab.analysis.compare import METRICS, Comparison, Metric, best, resource_metrics
-from schedlab.analysis.job_ends import columns_of_ends, job_ends
+from schedlab.analysis.job_ends import NEVER, columns_of_ends, end_of, job_ends
 from schedlab.cli.output import UNLIMITED, console
 from schedlab.cli.units import column, scale
 from schedlab.model.resources import amount
@@ -79,11 +79,11 @@ def footnote(comparison: Comparison) -> str:
         counts = comparison.values(metric)
         if not _is_state(metric) or not any(counts):
             continue
-        why = _why(comparison, metric)
-        if len(set(counts)) == 1:
+        if metric.key == "states.rejected":
+            notes += _rejected(comparison)
+        elif len(set(counts)) == 1:
+            why = _why_killed(comparison) if metric.key == "states.killed" else ""
             notes.append(f"{metric.label}: {counts[0]:,.0f} jobs{f' ({why})' if why else ''}")
-        elif why and metric.key == "states.rejected":
-            notes.append(f"{metric.label}: {why}")
     requeues = [row.summary.get("requeues", {}) for row in comparison.rows]
     if requeues[0] and all(each == requeues[0] for each in requeues):
         notes.append(f"requeued: {sum(requeues[0].values()):,} times ({_counted(requeues[0])})")
@@ -108,11 +108,7 @@ def _star(comparison: Comparison) -> str:
     return "not the same jobs were started, so no run is marked as best"
 
 
-def _why(comparison: Comparison, metric: Metric) -> str:
-    if metric.key == "states.rejected":
-        return _why_rejected(comparison)
-    if metric.key != "states.killed":
-        return ""
+def _why_killed(comparison: Comparison) -> str:
     reasons = [{word: row.summary["reasons"].get(word, 0) for word in KILLED_BECAUSE} for row in comparison.rows]
     return _counted(reasons[0]) if all(each == reasons[0] for each in reasons) else ""
 
@@ -122,17 +118,35 @@ def _counted(reasons: Mapping[str, int]) -> str:
     return ", ".join(f"{word} {number:,}" for word, number in reasons.items() if number)
 
 
-def _why_rejected(comparison: Comparison) -> str:
+def _rejected(comparison: Comparison) -> Iterator[str]:
+    """Jobs that were refused, and those that never started in the end, each with the reasons."""
+    never = [sum(each["jobs"] for each in _rejections(row.summary, NEVER)) for row in comparison.rows]
+    every = comparison.values(METRICS["states.rejected"])
+    refused = [int(number or 0) - other for number, other in zip(every, never, strict=True)]
+    for kind, counts in (("refused", refused), (NEVER, never)):
+        why = _why_rejected(comparison, kind) if any(counts) else ""
+        if any(counts) and len(set(counts)) == 1:
+            jobs = "1 job" if counts[0] == 1 else f"{counts[0]:,} jobs"
+            yield f"{kind}: {jobs}{f' ({why})' if why else ''}"
+        elif why:
+            yield f"{kind}: {why}"
+
+
+def _rejections(summary: Mapping[str, Any], kind: str) -> list[Mapping[str, Any]]:
+    return [each for each in summary.get("rejections", ()) if end_of(each.get("words", ""))[0] == kind]
+
+
+def _why_rejected(comparison: Comparison, kind: str) -> str:
     """The reasons of the first run that has some, each with its resource and its first job."""
-    summary = next((row.summary for row in comparison.rows if "rejections" in row.summary), None)
-    if summary is None:  # made by an older version
+    found = next((found for row in comparison.rows if (found := _rejections(row.summary, kind))), None)
+    if found is None:  # made by an older version
         words = (reason for row in comparison.rows for reason in row.summary["reasons"])
         return ", ".join(dict.fromkeys(word for word in words if word not in KILLED_BECAUSE))
     told = [
-        f"{each['jobs']:,} {each['words']}"
+        (f"{each['jobs']:,} " if len(found) > 1 else "") + end_of(each["words"])[1]
         if "words" in each
         else f"{', '.join(filter(None, (each['reason'], each['resource'])))}: {each['first']}"
-        for each in summary["rejections"]
+        for each in found
     ]
     more = [f"and {len(told) - MOST_REASONS} more reasons in run.json"] if len(told) > MOST_REASONS else []
     return "; ".join([*told[:MOST_REASONS], *more])
@@ -224,8 +238,8 @@ def pairs_table(labels: Sequence[str], pairs: Sequence[JobByJob]) -> Table:
     for heading in ("mean difference", "95 % interval", "median", "p95"):
         table.add_column(_heading(heading, unit), justify="right")
 
-    def signed(seconds: float) -> str:
-        return f"{seconds / size:+,.2f}"
+    def signed(seconds: float | None) -> str:
+        return "-" if seconds is None else f"{seconds / size:+,.2f}"
 
     for label, pair in zip(labels, pairs, strict=True):
         shares = [f"{100 * share:.1f} " for share in (pair.shorter, pair.same, pair.longer)]
@@ -246,7 +260,9 @@ def errors_table(labels: Sequence[str], pairs: Sequence[JobByJob]) -> Table:
         table.add_column(_heading(heading, "%"), justify="right")
     for label, pair in zip(labels, pairs, strict=True):
         errors = [_error(error) for error in (pair.turnaround_error, pair.makespan_error)]
-        table.add_row(Text(label), f"{pair.start_mean / size:+,.2f} ", f"{pair.start_deviation / size:,.2f} ", *errors)
+        mean = "-" if pair.start_mean is None else f"{pair.start_mean / size:+,.2f}"
+        deviation = "-" if pair.start_deviation is None else f"{pair.start_deviation / size:,.2f}"
+        table.add_row(Text(label), f"{mean} ", f"{deviation} ", *errors)
     return table
 
 

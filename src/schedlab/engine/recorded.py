@@ -41,8 +41,8 @@ class Recorded(Policy):
             hint = "simulate it under a policy that chooses shapes"
             raise InputError("jobs of several shapes have no recorded schedule", where=workload.name, hint=hint)
         starts, ends, cores = (np.concatenate(found) for found in zip(*_recorded(workload), strict=True))
-        if not np.isfinite(starts).any():
-            hint = "give a log that has waits, such as column 3 of SWF or Start of sacct"
+        if len(starts) and not np.isfinite(starts).any():
+            hint = "give a log that has waits (column 3 of SWF, Start of sacct), at its own load"
             raise InputError("the log does not say when jobs started", where=workload.name, hint=hint)
         self._starts = starts
         return _in_cores(workload), Cluster.of_cores(max(cluster.cores, _most_in_use(starts, ends, cores)))
@@ -90,7 +90,7 @@ def _recorded(workload: Workload) -> Iterator[tuple[NDArray[Any], NDArray[Any], 
     """Starts, ends and cores of each batch."""
     yield np.empty(0), np.empty(0), np.empty(0, np.int64)
     for batch in workload.batches():
-        start = batch.submit + batch.wait
+        start = batch.submit + np.maximum(batch.wait, 0.0)  # a clock that was wrong: at once
         start[np.isnan(start) & np.isinf(batch.cancel)] = NEVER
         yield start, start + batch.runtime, _cores(workload, batch)
 
@@ -101,7 +101,7 @@ def _most_in_use(starts: NDArray[Any], ends: NDArray[Any], cores: NDArray[Any]) 
     starts, ends, cores = starts[began], ends[began], cores[began]
     rank = np.concatenate([np.where(ends > starts, 0, 2), np.ones(len(starts))])
     change = np.concatenate([-cores, cores])[np.lexsort((rank, np.concatenate([ends, starts])))]
-    return int(np.cumsum(change).max())
+    return int(np.cumsum(change).max(initial=0))
 
 
 def _in_cores(workload: Workload) -> Workload:

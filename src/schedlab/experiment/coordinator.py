@@ -56,10 +56,10 @@ def run_study(
     if checkpoint_every is not None:
         _check_checkpoints(study, tell)
     check_study_folder(folder)
-    if mirror is not None:
-        check_mirror(folder, mirror)
-        check_study_folder(mirror)
     runs, facts = plan(study), described(study, part)
+    if mirror is not None:
+        check_mirror(folder, mirror, runs)
+        check_study_folder(mirror)
     own = runs if part is None else part.of_plan(runs)
     with opened(folder) as ledger:
         (folder / "study.toml").write_text(study.text)

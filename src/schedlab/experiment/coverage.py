@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from schedlab.model.errors import SchedlabError
 if TYPE_CHECKING:
     import polars as pl
 
+SLURM = "slurm-real("  # the policy whose repetitions differ in nothing but their phase
 _NOT = (
     "They do not cover whether another year, another machine or another site would be like it. Users do not react: "
     "they submit at the generated times, however long they wait under a policy."
@@ -25,6 +26,22 @@ def coverage(models: Iterable[Any], repetitions: int) -> list[str]:
     """What the intervals over repetitions of these models cover; nothing where there are none."""
     found = [_covered(str(model)) for model in models] if repetitions > 1 else []
     return [*found, _NOT] if found else []
+
+
+def coverage_of_logs(points: Sequence[Mapping[str, Any]], repetitions: int) -> list[str]:
+    """What the intervals over repetitions on the logs of these points cover; nothing where there are none."""
+    logs = [Path(text).name for text in dict.fromkeys(str(point["log"]) for point in points if "log" in point)]
+    if repetitions < 2 or not logs:
+        return []
+    slurm = [point for point in points if str(point.get("policy", "")).startswith(SLURM)]
+    drawn = ["the phase of Slurm's loops"] if slurm else []
+    if len(slurm) < len(points) or any(point.get("observe", "none") != "none" for point in slurm):
+        drawn.append("what is drawn anew in each repetition")
+    where = f"this one log, {logs[0]}" if len(logs) == 1 else f"these {len(logs)} logs"
+    return [
+        f"The intervals cover only {' and '.join(drawn)}, on {where}. They do not cover whether other jobs (another "
+        "month, another site) would be like it."
+    ]
 
 
 def copies_told(table: pl.DataFrame, *, costs: bool) -> str:

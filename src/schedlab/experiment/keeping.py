@@ -11,13 +11,22 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.experiment.coordinator import opened
-from schedlab.experiment.folder import check_study_folder, copy_run, file_hashes, finished, result_file, run_folder
-from schedlab.experiment.ledger import PLAN, Ledger, read_plan
+from schedlab.experiment.folder import (
+    CHECKPOINTS,
+    check_study_folder,
+    copy_run,
+    file_hashes,
+    finished,
+    result_file,
+    run_folder,
+)
+from schedlab.experiment.ledger import BACKUPS, LEDGER, PLAN, Ledger, read_plan
 from schedlab.experiment.merging import refusals
 from schedlab.files.whole_file import whole_file
 from schedlab.model.errors import InputError, InputErrors
 
 PARTS = ("study.toml", PLAN, "results", "runs")
+LEFT_OUT = (".", ".lock", LEDGER, f"{LEDGER}-wal", f"{LEDGER}-shm", BACKUPS, CHECKPOINTS)
 MOST_SAID = 10
 
 
@@ -26,13 +35,18 @@ def verify(folder: Path, *, discard: bool = False) -> list[str]:
 
     With `discard` the results of such runs are removed, so that the next `run` makes them again.
     """
-    wrong = [(identity, problem) for identity in finished(folder) for problem in offences(folder, identity)]
-    if discard:
+    if not discard:
+        return [f"{identity}: {problem}" for identity, problem in _wrong(folder)]
+    with opened(folder) as ledger:
+        wrong = _wrong(folder)
         for identity, _ in wrong:
             result_file(folder, identity).unlink(missing_ok=True)
-        with opened(folder) as ledger:
-            ledger.reconcile()
+        ledger.reconcile()
     return [f"{identity}: {problem}" for identity, problem in wrong]
+
+
+def _wrong(folder: Path) -> list[tuple[str, str]]:
+    return [(identity, problem) for identity in finished(folder) for problem in offences(folder, identity)]
 
 
 def offences(folder: Path, identity: str) -> Iterator[str]:
@@ -78,23 +92,30 @@ def import_study(source: Path, folder: Path) -> tuple[int, int]:
     new, and how many were there.
     """
     check_study_folder(folder)
-    new_folder = not folder.exists()
-    try:
-        with opened(folder) as ledger, _as_folder(source, folder) as place:
-            identities = finished(place)
-            _check_whole(source, place, identities)
-            _take_plan(ledger, place)
-            wrong = refusals(place, identities, folder, ledger, str(source))
-            if wrong:
-                raise wrong[0] if len(wrong) == 1 else InputErrors(wrong)
-            new = sorted(set(identities) - set(finished(folder)))
-            for identity in new:
-                copy_run(identity, place, folder)
-            ledger.reconcile()
-    except BaseException:
-        if new_folder:
-            shutil.rmtree(folder, ignore_errors=True)
-        raise
+    was_there = folder.exists()
+    with opened(folder) as ledger:
+        # Another process may have made it a study before the lock was ours.
+        new_folder = not was_there and not ledger.planned()
+        try:
+            return _take(source, folder, ledger)
+        except BaseException:
+            if new_folder:
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+
+def _take(source: Path, folder: Path, ledger: Ledger) -> tuple[int, int]:
+    with _as_folder(source, folder) as place:
+        identities = finished(place)
+        _check_whole(source, place, identities)
+        _take_plan(ledger, place)
+        wrong = refusals(place, identities, folder, ledger, str(source))
+        if wrong:
+            raise wrong[0] if len(wrong) == 1 else InputErrors(wrong)
+        new = sorted(set(identities) - set(finished(folder)))
+        for identity in new:
+            copy_run(identity, place, folder)
+        ledger.reconcile()
     return len(new), len(identities) - len(new)
 
 
@@ -122,17 +143,21 @@ def _unpack(source: Path, folder: Path) -> None:
     try:
         with tarfile.open(fileobj=_Stream(ByteStream(source)), mode="r|") as archive:  # type: ignore[call-overload]
             for member in archive:
-                _check(member, source)
-                archive.extract(member, folder, filter="data")
-    except (tarfile.TarError, EOFError) as error:
+                if _check(member, source):
+                    archive.extract(member, folder, filter="data")
+    except (tarfile.TarError, EOFError, FileExistsError, NotADirectoryError) as error:
         hint = "schedlab experiment export makes such archives"
         raise InputError(f"is not the archive of a study: {error}", where=str(source), hint=hint) from None
 
 
-def _check(member: tarfile.TarInfo, source: Path) -> None:
-    inside = Path(member.name)
-    if inside.parts[0] not in PARTS or ".." in inside.parts or not (member.isfile() or member.isdir()):
+def _check(member: tarfile.TarInfo, source: Path) -> bool:
+    """Whether it is to be unpacked. `tar` has the folder itself too, and what is made again from the rest."""
+    inside = Path(member.name).parts or (".",)
+    if inside[0] in LEFT_OUT:
+        return False
+    if inside[0] not in PARTS or ".." in inside or not (member.isfile() or member.isdir()):
         raise InputError(f"holds {member.name}, which no study has", where=str(source), hint="is it the right file?")
+    return True
 
 
 def _check_whole(source: Path, place: Path, identities: list[str]) -> None:

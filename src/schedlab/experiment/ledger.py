@@ -18,8 +18,8 @@ from schedlab.experiment.plan import PlannedRun
 from schedlab.files.whole_file import whole_file
 from schedlab.model.errors import InputError
 
-BACKUPS = 5
-PLAN = "plan.json"
+MOST_BACKUPS = 5
+LEDGER, BACKUPS, PLAN = "ledger.sqlite", "backups", "plan.json"
 _TABLES = """
 CREATE TABLE IF NOT EXISTS plan (position INTEGER PRIMARY KEY, identity TEXT UNIQUE, run TEXT);
 CREATE TABLE IF NOT EXISTS runs (identity TEXT PRIMARY KEY, state TEXT, seconds REAL, error TEXT, traceback TEXT);
@@ -47,7 +47,7 @@ class Ledger:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.path = folder / "ledger.sqlite"
+        self.path = folder / LEDGER
         try:
             self._base = sqlite3.connect(self.path, isolation_level=None, timeout=30)
             self._base.execute("PRAGMA journal_mode=WAL")
@@ -61,13 +61,13 @@ class Ledger:
 
     def back_up(self) -> None:
         """A copy beside it; the last few are kept."""
-        copies = self.folder / "backups"
+        copies = self.folder / BACKUPS
         copies.mkdir(exist_ok=True)
         numbers = [int(path.stem.rpartition("-")[2]) for path in copies.glob("ledger-*.sqlite")]
         target = copies / f"ledger-{max(numbers, default=0) + 1:06d}.sqlite"
         with closing(sqlite3.connect(target)) as copy:
             self._base.backup(copy)
-        for old in sorted(copies.glob("ledger-*.sqlite"))[:-BACKUPS]:
+        for old in sorted(copies.glob("ledger-*.sqlite"))[:-MOST_BACKUPS]:
             old.unlink()
 
     def set_plan(self, runs: Sequence[PlannedRun], study: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from schedlab.experiment.folder import finished, result_file
 from schedlab.experiment.ledger import PLAN, Ledger, read_plan
+from schedlab.experiment.named_files import file_names
 from schedlab.experiment.plan import PlannedRun
 from schedlab.model.errors import InputError
 
@@ -37,17 +38,23 @@ def _foreign(place: Path, identities: Sequence[str], ledger: Ledger, source: str
     there, other = read_plan(place / PLAN)
     here, study = ledger.planned(), ledger.study()
     known = {run.identity for run in here}
-    foreign = [run for run in there if run.identity in set(identities) - known]
+    strange = set(identities) - known
+    foreign = [run for run in there if run.identity in strange]
     if not foreign:
         return
-    reasons = dict.fromkeys(_why(run, other, here, study) for run in foreign)
+    repetitions: dict[str, set[int]] = {}  # that this study has of a point
+    for run in here:
+        repetitions.setdefault(_named(run.point), set()).add(run.repetition)
+    reasons = dict.fromkeys(_why(run, other, repetitions, study) for run in foreign)
     said = "; ".join(list(reasons)[:MOST_SAID]) + ("; …" if len(reasons) > MOST_SAID else "")
     hint = "parts are run from the same study file, with the same files and the same version of schedlab"
     message = f"{len(foreign):,} of its {len(identities):,} runs are not runs of {ledger.folder}: {said}"
     yield InputError(message, where=source, hint=hint)
 
 
-def _why(run: PlannedRun, other: Mapping[str, Any], here: Sequence[PlannedRun], study: Mapping[str, Any]) -> str:
+def _why(
+    run: PlannedRun, other: Mapping[str, Any], repetitions: Mapping[str, set[int]], study: Mapping[str, Any]
+) -> str:
     """What tells it from the run of this study that is most like it."""
     differing = [
         "other metrics" if name == "metrics" else f"{name} {other.get(name)} instead of {study.get(name)}"
@@ -56,25 +63,20 @@ def _why(run: PlannedRun, other: Mapping[str, Any], here: Sequence[PlannedRun], 
     ]
     if differing:
         return "it has " + ", ".join(differing)
-    like = [one for one in here if _named(one.point) == _named(run.point)]
-    if not like:
+    like = repetitions.get(_named(run.point))
+    if like is None:
         return f"the study does not have {', '.join(f'{name} = {value}' for name, value in run.point.items())}"
-    if not any(one.repetition == run.repetition for one in like):
+    if run.repetition not in like:
         return f"the study has no repetition {run.repetition + 1}"
-    files = dict.fromkeys(name for value in run.point.values() for name in _file_names(value))
+    paths = [Path(file) for name, value in run.point.items() for file in file_names(name, value)]
+    files = dict.fromkeys(path.name for path in paths if path.suffix and not path.suffix[1:].isdecimal())
     return f"{' or '.join(files) or 'a file that it reads'} had another content"
 
 
-def _named(point: Mapping[str, Any]) -> dict[str, Any]:
-    """Wherever files lie."""
-    return {name: Path(value).name if isinstance(value, str) else value for name, value in point.items()}
-
-
-def _file_names(value: Any) -> list[str]:
-    if not isinstance(value, str):
-        return []
-    words = value.replace("(", " ").replace(":", " ").replace("=", " ").replace("'", " ").split()
-    return [Path(word).name for word in words if Path(word).suffix and not Path(word).suffix[1:].isdecimal()]
+def _named(point: Mapping[str, Any]) -> str:
+    """Equal for points that are written alike, wherever files lie."""
+    named = {name: Path(value).name if isinstance(value, str) else value for name, value in point.items()}
+    return json.dumps(named, sort_keys=True)
 
 
 def _unequal(place: Path, identities: Sequence[str], folder: Path, source: str) -> Iterator[InputError]:

@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from schedlab.experiment.folder import BusyError, copy_run, finished, locked, result_file
-from schedlab.experiment.ledger import Ledger, result_seconds
+from schedlab.experiment.ledger import PLAN, Ledger, read_plan, result_seconds
 from schedlab.experiment.plan import PlannedRun
 from schedlab.model.errors import InputError
 
@@ -23,8 +23,8 @@ PATIENCE = 1.0  # seconds for the copy under way, where the study is given up
 Tell = Callable[[str], None]
 
 
-def check_mirror(folder: Path, mirror: Path) -> None:
-    """Refuse a place that is lost with the study."""
+def check_mirror(folder: Path, mirror: Path, runs: Sequence[PlannedRun]) -> None:
+    """Refuse a place that is lost with the study, which has these runs, and one that is another study's."""
     own, other = folder.resolve(), mirror.resolve()
     hint = "choose a folder on another disk"
     if own == other:
@@ -33,6 +33,20 @@ def check_mirror(folder: Path, mirror: Path) -> None:
         raise InputError(f"{mirror} and {folder}: one is inside the other", where="--mirror", hint=hint)
     if mirror.exists() and not mirror.is_dir():
         raise InputError(f"{mirror} is a file", where="--mirror", hint="name a folder")
+    there, name = _runs_in(mirror)
+    if there and there.isdisjoint({run.identity for run in runs} | _runs_in(folder)[0]):
+        message = f"{mirror} is the folder of another study{f', {name}' if name else ''}: they have no run in common"
+        raise InputError(message, where="--mirror", hint="choose another folder, or remove that one")
+
+
+def _runs_in(folder: Path) -> tuple[set[str], str]:
+    """The runs that a folder has, or shall have, and the name of the study."""
+    done = set(finished(folder))
+    try:
+        planned, study = read_plan(folder / PLAN)
+    except InputError:  # there is none
+        return done, ""
+    return done | {run.identity for run in planned}, str(study.get("name", ""))
 
 
 class Mirror:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from schedlab.analysis.study import is_timed
+from schedlab.experiment.inputs import workload_key
 from schedlab.experiment.meter import DECIDING
-from schedlab.experiment.study import QUOTED, Point, Study
-from schedlab.model.errors import InputError
-from schedlab.model.plugin_text import names_code
+from schedlab.experiment.named_files import files_of, is_text
+from schedlab.experiment.study import Point, Study
+from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.version import VERSION
 
 IDENTITY_LENGTH = 20  # hexadecimal digits: enough for any number of runs
@@ -56,11 +58,15 @@ class Part:
         return found
 
     def of_plan(self, runs: list[PlannedRun]) -> list[PlannedRun]:
-        """A piece of the plan: runs that share a workload stay together."""
+        """A piece of the plan. Runs on the same jobs stay together, unless there are fewer workloads than parts."""
         if self.of > len(runs):
             hint = f"make at most {len(runs)}"
             raise InputError(f"{self.of} parts are too many for {len(runs)} runs", where="--part", hint=hint)
-        return runs[len(runs) * (self.number - 1) // self.of : len(runs) * self.number // self.of]
+        groups = [list(group) for _, group in groupby(runs, lambda run: workload_key(run.point, run.seed))]
+        if len(groups) < self.of:
+            groups = [[run] for run in runs]
+        own = groups[len(groups) * (self.number - 1) // self.of : len(groups) * self.number // self.of]
+        return [run for group in own for run in group]
 
     def __str__(self) -> str:
         return f"{self.number}/{self.of}"
@@ -68,15 +74,32 @@ class Part:
 
 def plan(study: Study) -> list[PlannedRun]:
     """All runs of a study. Those that share a workload follow one another, so that it is made once."""
-    return list(_runs(study))
-
-
-def _runs(study: Study) -> Iterator[PlannedRun]:
-    points = sorted(study.points(), key=_workload_key)  # stable: otherwise in the order of the file
+    points = sorted(study.points(), key=lambda point: workload_key(point, 0))  # stable: then in the order of the file
+    content = lru_cache(maxsize=None, typed=True)(_content)
+    runs = []
     for repetition in range(study.repetitions):
         seed = repetition_seed(study.seed, repetition)
-        for point in points:
-            yield PlannedRun(identity(point, seed, study), point, repetition, seed)
+        runs += [PlannedRun(identity(point, seed, study, content), point, repetition, seed) for point in points]
+    _refuse_equal(runs[: len(points)], study)
+    return runs
+
+
+def _refuse_equal(runs: list[PlannedRun], study: Study) -> None:
+    """Results are kept by identity, so that two points of one identity would be told apart by nothing."""
+    known: dict[str, Point] = {}
+    errors = []
+    for run in runs:
+        other = known.setdefault(run.identity, run.point)
+        if other is not run.point:
+            one, two = (_told_apart(point, than) for point, than in ((other, run.point), (run.point, other)))
+            message = f"{one} and {two} are the same run: files are known by what is in them"
+            errors.append(InputError(message, where=f"study {study.name}", hint="leave out one of them"))
+    if errors:
+        raise errors[0] if len(errors) == 1 else InputErrors(errors)
+
+
+def _told_apart(point: Point, than: Point) -> str:
+    return ", ".join(f"{name} = {json.dumps(value)}" for name, value in point.items() if than.get(name) != value)
 
 
 def repetition_seed(seed: int, repetition: int) -> int:
@@ -85,12 +108,13 @@ def repetition_seed(seed: int, repetition: int) -> int:
     return int.from_bytes(digest[:4], "little")
 
 
-def identity(point: Point, seed: int, study: Study) -> str:
+def identity(point: Point, seed: int, study: Study, content: Callable[[str, Any], Any] | None = None) -> str:
     """A hash of all that determines the result: inputs by content, parameters, seed, version."""
-    described = {name: _content(name, value) for name, value in point.items()}
+    content = content or _content
+    described = {name: content(name, value) for name, value in point.items()}
     # What any run costs is measured anyway, and asking for it changes nothing.
     metrics = [metric for metric in study.metrics if metric == DECIDING or not is_timed(metric)]
-    asked: dict[str, Any] = {"metrics": [_content("metrics", metric) for metric in metrics], "keep": study.keep}
+    asked: dict[str, Any] = {"metrics": [content("metrics", metric) for metric in metrics], "keep": study.keep}
     asked |= {"phase": study.phase, "trim": study.trim}
     document = {"schedlab": VERSION, "seed": seed, "point": described, "asked": asked}
     text = json.dumps(document, sort_keys=True, ensure_ascii=False)
@@ -99,28 +123,15 @@ def identity(point: Point, seed: int, study: Study) -> str:
 
 def _content(name: str, value: Any) -> Any:
     """A file by what is in it, wherever it lies; anything else as it is written."""
-    if not isinstance(value, str):
-        return value
-    if name in ("log", "model", "cluster") and Path(value).is_file():
-        return {"sha256": _hash_of(value, _mark(value))}
-    if name in ("policy", "estimate", "observe", "metrics", "reader", "model") and (names_code(value) or "=" in value):
-        files = _files_in(value)
+    text, files = value, files_of(name, value)
+    hashes = [_hash_of(file, _mark(file)) for file in files]
+    if is_text(name, value):
         for file in files:
-            value = value.replace(file, Path(file).name)
-        return {"text": value, "code": [_hash_of(file, _mark(file)) for file in files]}
+            text = text.replace(file, Path(file).name)
+        return {"text": text, "code": hashes}
+    if files:
+        return {"sha256": hashes[0] if len(hashes) == 1 else hashes}
     return value
-
-
-def _files_in(text: str) -> list[str]:
-    """The files that a text names: `easy:order=mine.py:key`, `slurm-real(conf='slurm.conf')`."""
-    words = text.replace("(", " ").replace(":", " ").replace("=", " ").replace(",", " ").split()
-    files = [word for word in words if word.endswith(".py") and Path(word).is_file()]
-    for name in QUOTED.findall(text):
-        if Path(name).is_file():
-            # A slurm.conf is read with what lies beside it: gres.conf, topology.conf, included files.
-            beside = sorted(map(str, Path(name).parent.glob("*.conf"))) if name.endswith(".conf") else []
-            files += [name, *beside]
-    return files
 
 
 @lru_cache(maxsize=256)
@@ -132,9 +143,3 @@ def _hash_of(path: str, _mark: tuple[int, int]) -> str:
 def _mark(path: str) -> tuple[int, int]:
     status = Path(path).stat()
     return status.st_size, status.st_mtime_ns
-
-
-def _workload_key(point: Point) -> str:
-    from schedlab.experiment.inputs import workload_key
-
-    return workload_key(point, 0)

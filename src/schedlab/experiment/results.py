@@ -15,11 +15,12 @@ from schedlab.analysis.job_ends import Ends, ends_told
 from schedlab.analysis.study import PARAMETER, StudyRun, is_timed, merge_repetitions, metric_columns, study_table
 from schedlab.analysis.verdict import verdict
 from schedlab.engine.store import read_run
-from schedlab.experiment.coverage import copies_told, coverage
+from schedlab.experiment.coverage import copies_told, coverage, coverage_of_logs
 from schedlab.experiment.execute import selection
 from schedlab.experiment.folder import finished, result_file, run_folder
 from schedlab.experiment.ledger import Ledger, Status
 from schedlab.experiment.plan import Part
+from schedlab.experiment.short_names import files_in, short_names, with_names
 from schedlab.experiment.started import StartedJobs
 from schedlab.experiment.study import Point
 from schedlab.model.errors import InputError
@@ -92,6 +93,7 @@ class Results:
             self.status: Status = ledger.status()
         finally:
             ledger.close()
+        self._files: dict[str, dict[str, str]] = {}  # parameter -> file -> what it is called
 
     @property
     def name(self) -> str:
@@ -172,11 +174,25 @@ class Results:
         ]
 
     def compared(self, metrics: Sequence[str] | None = None) -> list[tuple[Context, pl.DataFrame]]:
-        """The comparisons of each context, corrected for those of all metrics of the study, whichever are shown."""
-        contexts, asked = self.contexts(), self.metrics
-        every = dict.fromkeys([*asked, *(metrics or [])])
-        of_study = len(every) * sum(context.compared for context in contexts)
-        return [(context, context.comparisons(metrics or asked, of_study)) for context in contexts]
+        """The comparisons of each context, corrected for those of all metrics of the study, whichever are shown.
+
+        Metrics of schedules are one family of comparisons, those of what executing them costs another.
+        """
+        import polars as pl
+
+        contexts, wanted = self.contexts(), metrics or self.metrics
+        every = dict.fromkeys([*self.metrics, *wanted])
+        groups = sum(context.compared for context in contexts)
+        found: list[tuple[Context, pl.DataFrame]] = []
+        for context in contexts:
+            tables = []
+            for timed in (False, True):
+                own = [metric for metric in wanted if is_timed(metric) == timed]
+                if own:
+                    family = sum(is_timed(metric) == timed for metric in every)
+                    tables.append(context.comparisons(own, family * groups))
+            found.append((context, pl.concat(tables)))
+        return found
 
     @property
     def number_of_comparisons(self) -> int:
@@ -198,9 +214,10 @@ class Results:
         return {group: self._started.ends(self.table, group)[0] for group in groups}
 
     def coverage(self) -> list[str]:
-        """What the intervals cover and what they do not, where jobs come from models; nothing for logs."""
-        models = dict.fromkeys(run.point["model"] for run in self.planned if "model" in run.point)
-        return coverage(models, self.study.get("repetitions", 1))
+        """What the intervals cover and what they do not."""
+        repetitions, points = self.study.get("repetitions", 1), [run.point for run in self.planned]
+        models = dict.fromkeys(point["model"] for point in points if "model" in point)
+        return [*coverage(models, repetitions), *([] if self.copies else coverage_of_logs(points, repetitions))]
 
     @cached_property
     def copies(self) -> str:
@@ -234,8 +251,9 @@ class Results:
         return read_run(run_folder(self.folder, identity))
 
     def group_of(self, point: Point) -> str:
-        """What to call the runs of a point: the values of what varies."""
-        return self.words(self.varied, point) or self.name
+        """What to call the runs of a point: the values of what varies; if nothing does, those that have a name."""
+        named = [name for name in point if self.called(name, point[name]) is not point[name]]
+        return self.words(self.varied or named, point) or self.name
 
     def called(self, name: str, value: Any) -> Any:
         """A value of a parameter, or the name that the study gives it."""
@@ -243,8 +261,15 @@ class Results:
 
     def short(self, name: str, value: Any) -> str:
         """The same as a text; files without their folders."""
-        text = str(self.called(name, value))
-        return Path(text).name if name in ("log", "model", "cluster") else text
+        called = self.called(name, value)
+        return self.without_folders(name, str(value)) if called is value else str(called)
+
+    def without_folders(self, name: str, text: str) -> str:
+        """The text of a value, or a part of it; files of one name keep as many folders as tell them apart."""
+        if name not in self._files:
+            values = dict.fromkeys(str(run.point[name]) for run in self.planned if name in run.point)
+            self._files[name] = short_names(path for value in values for path in files_in(name, value))
+        return with_names(name, text, self._files[name])
 
     @cached_property
     def _started(self) -> StartedJobs:
@@ -292,4 +317,4 @@ class Results:
     def _shown(self, name: str, value: Any) -> str:
         """`easy` and a file speak for themselves, a number does not."""
         alone = name in ("log", "model", "cluster", "policy") or self.called(name, value) is not value
-        return self.short(name, value) if alone else f"{name} {value}"
+        return self.short(name, value) if alone else f"{name} {self.short(name, value)}"

@@ -129,13 +129,21 @@ def _axis(results: Results, name: str) -> Axis:
     parameter, _, argument = name.partition(".")
     values = _values(results, parameter)
     if not argument:
-        return Axis(name, *_places(parameter, values), {})
-    found = {value: match[1].strip() for value in values if (match := _argument(argument).search(str(value)))}
-    unit, of_texts = _places(argument, list(dict.fromkeys(found.values())))
-    places: dict[Any, Any] = {value: of_texts[text] for value, text in found.items() if text in of_texts}
-    rest = {value: _without(argument, str(value)) for value in (values if parameter == "policy" else found)}
+        unit, found = _places(parameter, values)
+        return Axis(name, unit, _words(results, parameter, found), {})
+    texts = {value: match[1].strip() for value in values if (match := _argument(argument).search(str(value)))}
+    unit, of_texts = _places(argument, list(dict.fromkeys(texts.values())))
+    places = {value: of_texts[text] for value, text in texts.items() if text in of_texts}
+    short = partial(results.without_folders, parameter)
+    rest = {value: _without(argument, short(str(value))) for value in (values if parameter == "policy" else texts)}
     one = parameter != "policy" and len(set(rest.values())) == 1
-    return Axis(name, unit, places, {} if one else rest)
+    return Axis(name, unit, _words(results, parameter, places), {} if one else rest)
+
+
+def _words(results: Results, parameter: str, places: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Numbers as they are; files in words without their folders."""
+    short = partial(results.without_folders, parameter)
+    return {value: short(place) if isinstance(place, str) else place for value, place in places.items()}
 
 
 def _values(results: Results, parameter: str) -> list[Any]:

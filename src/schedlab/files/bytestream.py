@@ -5,12 +5,13 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import os
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from schedlab.model.errors import InputError
+from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.suggest import closest
 
 PIECE = 1 << 20
@@ -159,17 +160,33 @@ def _check(path: Path) -> int:
         logs = sorted(entry.name for entry in path.iterdir() if ".swf" in entry.name)[:3]
         found = f", for example {', '.join(logs)}" if logs else ""
         raise InputError("is a directory, not a file", where=where, hint=f"name a file in it{found}")
-    try:
-        status = path.stat()
-    except PermissionError:
-        raise _not_permitted(path) from None
-    except (OSError, ValueError):  # ValueError: a zero byte in the name
-        raise InputError("no such file", where=where, hint=_suggestion(path)) from None
+    status = _status(path)
     if not path.is_file():
         raise InputError("is not a regular file", where=where, hint="save the data in a file first")
     if status.st_size == 0:
         raise InputError("is empty", where=where, hint="the copy or download has failed; fetch the file again")
     return status.st_size
+
+
+def check_there(paths: Iterable[Path]) -> None:
+    """Files that are missing, all at once, before any of them is read."""
+    missing: list[InputError] = []
+    for path in paths:
+        try:
+            _status(path)
+        except InputError as error:
+            missing.append(error)
+    if missing:
+        raise InputErrors(missing)
+
+
+def _status(path: Path) -> os.stat_result:
+    try:
+        return path.stat()
+    except PermissionError:
+        raise _not_permitted(path) from None
+    except (OSError, ValueError):  # ValueError: a zero byte in the name
+        raise InputError("no such file", where=str(path), hint=_suggestion(path)) from None
 
 
 def _suggestion(path: Path) -> str:

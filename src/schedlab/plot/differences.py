@@ -23,6 +23,7 @@ from schedlab.plot.style import (
     plain,
     save,
     series,
+    wrapped,
 )
 from schedlab.plot.times import LINEAR_UP_TO, Clock, Floats, Span, duration_ticks, edges_of, span_of, spoken, step_for
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _BINS = 61  # an odd number: the one in the middle is around 0
+_LETTERS = {"column": 34, "page": 80}  # of the title, in a line
 _STEPS = {"column": 40, "page": 84}
 
 
@@ -62,7 +64,7 @@ def plot_differences(
     _over_time(over_time, found, Clock.of(runs, shown), shown, width)
     headline(jobs, "Jobs by difference of start")
     headline(over_time, "Over time")
-    figure_headline(figure, title or f"Starts compared with {names[base]}")
+    figure_headline(figure, title or wrapped(f"Starts compared with {names[base]}", _LETTERS[width]))
     if len(found) > 1:
         handles, named = jobs.get_legend_handles_labels()
         legend(figure, handles, named, width)

@@ -70,6 +70,8 @@ def plot_sweep(
     table = table.filter(pl.col("value").is_not_null())
     if not len(table):
         raise InputError("there is no value to draw")
+    if table["x"].is_null().all():
+        raise InputError(f"no value has a place on the axis {x}", hint="finish the study, or choose another x")
     if "panel" not in table.columns:
         table = table.with_columns(pl.lit("").alias("panel"))
     logarithmic = logarithmic_from(table["value"].to_numpy()) is not None

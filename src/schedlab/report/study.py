@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from schedlab.analysis.job_ends import MOST_SAID
+from schedlab.experiment.deciders import differences
 from schedlab.experiment.results import Results
 from schedlab.report import study_facts, study_words
 from schedlab.report.findings import Findings
 from schedlab.report.page import page, write_page
 from schedlab.report.study_figures import figures
 from schedlab.report.study_groups import groups_table
-
-MOST_SAID = 12  # differences in what became of jobs; the others are one click away
 
 
 def write_study_report(path: Path, results: Results) -> None:
@@ -30,6 +30,7 @@ def study_page(results: Results) -> str:
         most_settings=study_words.MOST_SETTINGS,
         groups=groups_table(found),
         figures=figures(found),
+        differences=differences(results),
         parameters=study_facts.parameters(found),
         failures=study_facts.failures(results),
         environment=study_facts.environment(results),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from schedlab.experiment.named_files import files_of
 from schedlab.experiment.parameters import PARAMETERS
 from schedlab.experiment.plan import PlannedRun, identity
 from schedlab.experiment.results import Results
@@ -19,7 +20,6 @@ from schedlab.report.findings import Findings
 
 MOST_FAILURES = 100
 MOST_LOOKED_AT = 20  # runs whose environment is read
-_FILES = ("log", "model", "cluster")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +92,11 @@ def versions(results: Results) -> str:
 def hashes(results: Results) -> list[tuple[str, str]]:
     """Of the files that the study reads, and of its runs together."""
     rows = []
-    for (name, value), run in _files(results).items():
-        with Path(value).open("rb") as file:
+    for path, (name, run) in _files(results).items():
+        with Path(path).open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         changed = "" if _as_it_ran(results, run) else " (this file, or schedlab, may not be as it was when it was run)"
-        rows.append((f"{name} {Path(value).name}", f"sha256 {digest}{changed}"))
+        rows.append((f"{name} {Path(path).name}", f"sha256 {digest}{changed}"))
     together = hashlib.sha256("\n".join(sorted(run.identity for run in results.planned)).encode()).hexdigest()
     rows.append(
         (f"{len(results.planned):,} planned runs", f"sha256 of their identities, sorted, a line each: {together}")
@@ -106,7 +106,8 @@ def hashes(results: Results) -> list[tuple[str, str]]:
 
 def _parameter(found: Findings, name: str, kind: str) -> Parameter:
     names = found.results.study.get("names", {}).get(name, {})
-    shown = ", ".join(f"{names[str(one)]}: {one}" if str(one) in names else str(one) for one in found.parameter(name))
+    texts = {str(one): found.results.without_folders(name, str(one)) for one in found.parameter(name)}
+    shown = ", ".join(f"{names[one]}: {text}" if one in names else text for one, text in texts.items())
     return Parameter(name, kind, shown, PARAMETERS[name].meaning if name in PARAMETERS else "")
 
 
@@ -152,14 +153,16 @@ def _total(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds < 100 else format_duration(round(seconds))
 
 
-def _files(results: Results) -> dict[tuple[str, str], PlannedRun]:
-    """Each file that is an input and still lies there, with the first run that reads it."""
-    found: dict[tuple[str, str], PlannedRun] = {}
+def _files(results: Results) -> dict[str, tuple[str, PlannedRun]]:
+    """Each file that is an input and still lies there, with the parameter and the first run that read it."""
+    first: dict[tuple[str, Any], PlannedRun] = {}
     for run in results.planned:
-        for name in _FILES:
-            value: Any = run.point.get(name)
-            if isinstance(value, str) and (name, value) not in found and Path(value).is_file():
-                found[name, value] = run
+        for given in run.point.items():
+            first.setdefault(given, run)
+    found: dict[str, tuple[str, PlannedRun]] = {}
+    for (name, value), run in first.items():
+        for path in files_of(name, value):
+            found.setdefault(path, (name, run))
     return found
 
 

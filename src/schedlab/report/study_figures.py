@@ -58,8 +58,10 @@ def _sweeps(found: Findings) -> Iterator[Part]:
                 name=f"{metric_name(metric)} over {name}",
             )
             for metric, table in tables.items()
-            if table["value"].null_count() < len(table)
+            if table.drop_nulls(["x", "value"])["x"].n_unique() > 1
         ]
+        if not pictures:
+            continue
         repeated = any(row["low"] is not None for row in found.merged.values())
         note = "Means over the repetitions, with 95 % confidence intervals." if repeated else ""
         yield Part(f"Over {name}", note, not several, pictures)
@@ -106,7 +108,11 @@ def _map(found: Findings) -> Iterator[Part]:
         return
     down, across = sorted(varied, key=lambda name: (_is_number(found, name), len(found.parameter(name))))[-2:]
     rest = [name for name in varied if name not in (across, down)]
-    best, called = found.points[found.ranked(found.shown)[0]], found.results.called
+    best = found.points[found.ranked(found.shown)[0]]
+
+    def called(name: str, value: Any) -> Any:
+        return found.results.short(name, value) if isinstance(value, str) else value
+
     rows = [
         (called(across, point.get(across)), called(down, point.get(down)), found.mean(group, found.first))
         for group, point in found.points.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from schedlab.analysis.job_ends import shown
+from schedlab.analysis.job_ends import decimals, shown
 from schedlab.analysis.verdict import metric_better, metric_name
 from schedlab.report.findings import Findings
 
@@ -61,7 +61,10 @@ def _about(found: Findings) -> str:
 
 def _row(found: Findings, group: str) -> list[Cell]:
     point, results = found.points[group], found.results
-    cells = [Cell(point.get(name, ""), results.short(name, point.get(name, "–")), "name") for name in results.varied]
+    cells = []
+    for name in results.varied:
+        value, text = point.get(name, ""), results.short(name, point.get(name, "–"))
+        cells.append(Cell(text if isinstance(value, str) and value else value, text, "name"))
     if not cells:
         cells = [Cell(results.name, results.name, "name")]
     runs = found.runs[group]
@@ -70,5 +73,6 @@ def _row(found: Findings, group: str) -> list[Cell]:
         row = found.merged[group, metric]
         mark = "best" if group in found.winners[metric] else ""
         cells.append(Cell("" if row["mean"] is None else row["mean"], found.scales[metric].text(row), mark))
-    cells += [Cell(numbers[group], shown(numbers[group])) for numbers in found.ends.values()]
+    for numbers in found.ends.values():
+        cells.append(Cell(numbers[group], shown(numbers[group], decimals(numbers.values()))))
     return cells

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schedlab.analysis.verdict import judgement, metric_better, metric_name
+from schedlab.experiment.deciders import changes
 from schedlab.experiment.results import Context
 from schedlab.report.findings import MOST_DRAWN, Findings
 
@@ -27,7 +28,8 @@ def summary(found: Findings) -> str:
         counts.append(f"{status.failed:,} failed")
     if status.open:
         counts.append(f"{status.open:,} are open")
-    sentences = [", ".join(counts) + f": {_design(found)}."]
+    sentences = [f"{change}." for change in changes(found.results)]
+    sentences.append(", ".join(counts) + f": {_design(found)}.")
     if found.results.copies:
         sentences.append(found.results.copies)
     if part := found.results.part:
@@ -77,7 +79,7 @@ def words(found: Findings) -> Words:
     compared = any(rows for _, rows in told)
     notes = [
         _how_to_read(told, bool(found.results.copies)) if compared else "",
-        " ".join(found.results.coverage()),  # what the intervals do and do not say, where jobs come from a model
+        " ".join(found.results.coverage()),  # what the intervals do and do not say
         "; ".join(found.results.notes()),
         " ".join(found.results.lacking.values()),
     ]

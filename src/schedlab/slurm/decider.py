@@ -87,7 +87,7 @@ class RealSlurm(Policy):
             raise InputError("the real Slurm needs nodes, and this machine is a pool of cores", hint=hint)
         self._speaker = Speaker(workload)
         self.setup.meet(self._speaker.names(), cluster, workload)
-        return in_cpus(workload, self._speaker.held), with_lists(self.setup.cluster(), workload)
+        return in_cpus(workload, self._speaker.noted), with_lists(self.setup.cluster(), workload)
 
     def open(self, view: View, next_event: Callable[[], float]) -> None:
         from schedlab.slurm.correspondence import Correspondence
@@ -130,8 +130,13 @@ class RealSlurm(Policy):
 
     def facts(self) -> dict[str, Any]:
         """With the phase of this very repetition, so that it can be made alone."""
-        text = described(**{**self._given, "phase": self._phase})
-        return {"policy": text, "phase": self._phase, "program": self.setup.described()}
+        return {
+            "policy": described(**{**self._given, "phase": self._phase}),
+            "phase": self._phase,
+            "program": self.setup.described(),
+            "set": self._given["set"],
+            "differences": self.setup.differences(),
+        }
 
     def evidence(self) -> dict[str, bytes]:
         if self._controller is None:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from math import inf
+from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from schedlab._core import Job
-from schedlab.files.slurm_values import gres_text
+from schedlab.cluster.slurm.keys import RELEASE
+from schedlab.files.slurm_values import gres_text, shown
 from schedlab.model.cluster import Cluster, Partition
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.request import Request
 from schedlab.model.workload import JobBatch, Workload
 from schedlab.slurm.wire.job import job_description
 from schedlab.slurm.wire.job_options import OPTIONS
+from schedlab.workload.notes import ABSENT
 from schedlab.workload.slurm.order import time_limit
 from schedlab.workload.slurm.sbatch import cpus
 
@@ -28,10 +35,11 @@ _NOT_AS_WRITTEN = frozenset(
         *("sim-walltime", "cancel-in"),
     }
 )
+_NAMED = re.compile(r":(?:jobid_)?([0-9]+)")  # of a dependency
 
 
-def in_cpus(workload: Workload, held: int = 0) -> Workload:
-    """Every job as so many single CPUs, which may lie anywhere in its partition; `held` of them never start.
+def in_cpus(workload: Workload, noted: Mapping[str, int] = MappingProxyType({})) -> Workload:
+    """Every job as so many single CPUs, which may lie anywhere in its partition. `noted` goes into the report.
 
     Where they lie, with how much memory and which GPUs, is Slurm's business: it may give 17 CPUs of one node and one of
     another to a job that asked for 18 on two nodes.
@@ -59,8 +67,8 @@ def in_cpus(workload: Workload, held: int = 0) -> Workload:
                 request = np.array([anywhere_of(job, one) if job in lists else one for job, one in asked], np.int32)
             yield replace(batch, count=np.maximum(count, 1), request=request, shapes=None)
 
-    filled = {"cancelled before they started: held until then": held} if held else {}
-    report = replace(workload.report, for_slurm={}, filled=workload.report.filled | filled)  # Slurm is told as written
+    filled = dict(Counter(workload.report.filled) + Counter(noted))
+    report = replace(workload.report, for_slurm={}, filled=filled)  # Slurm is told as written
     # Slurm may give more than was asked for.
     return replace(workload, source=batches, requests=single, flexible=True, report=report)
 
@@ -95,15 +103,19 @@ class Speaker:
         self._places = np.empty(0, np.int32)  # of the jobs' requests; jobs of the engine ask for CPUs only
         self._written: dict[int, str] = {}  # job id -> as the log writes it, where that is no number
         self.left_out: set[str] = set()  # options of sbatch that cannot be passed on
-        self.held = 0  # jobs that the log says were cancelled before they started
+        self.noted: Counter[str] = Counter()  # jobs that Slurm is not told of as the log has them
+        self._unspoken: dict[tuple[int, int], frozenset[str]] = {}  # of a request and CPUs: options that are left out
 
     def names(self) -> Names:
         """One pass over the workload."""
         found = Names()
         self._check()
-        places = [self._places]
+        places, counts, absent = [self._places], [np.empty(0, np.int64)], self._predecessors()
         for batch in self._workload.batches():
             places.append(batch.request)
+            counts.append(np.maximum(self._workload.cores(batch), 1))
+            for job in batch.id[np.isin(batch.id, list(absent))].tolist() if absent else ():
+                del absent[job]
             self._written.update(zip(batch.id.tolist(), batch.names, strict=True) if batch.names else ())
             triples = np.unique(np.stack([batch.user, batch.group, batch.queue], axis=1), axis=0, return_index=True)
             for user, group, queue in triples[0][np.argsort(triples[1])].tolist():
@@ -113,9 +125,18 @@ class Speaker:
                 if (qos := self._named("queue", queue)) and qos not in found.qos:
                     found.qos.append(qos)
         self._places = np.concatenate(places)
-        holding = np.array(["hold" in dict(request.sbatch) for request in self._workload.requests], bool)
-        self.held = int(holding[self._places].sum())
+        self._check_requests(np.concatenate(counts))
+        if absent:
+            self.noted[ABSENT] = absent.total()
         return found
+
+    def _predecessors(self) -> Counter[int]:
+        """How often jobs are waited for, but for those that are known by another number than their id."""
+        texts = self._workload.dependencies.values()
+        named = Counter(int(job) for text in texts for job in _NAMED.findall(text))
+        for job, options in self._workload.asked.items():
+            del named[int(options.get("job-number", job))]
+        return named
 
     def _check(self) -> None:
         """What no sbatch would take is told before anything starts; options that are not spoken here are left out."""
@@ -134,6 +155,24 @@ class Speaker:
         if mistakes:
             raise mistakes[0] if len(mistakes) == 1 else InputErrors(mistakes)
 
+    def _check_requests(self, counts: NDArray[np.int64]) -> None:
+        """What a log says and Slurm cannot be told is left out: nobody can mend a log. Jobs have so many CPUs."""
+        own = np.array([bool(request.sbatch) for request in self._workload.requests], bool)[self._places]
+        asked = Counter(zip(self._places[own].tolist(), counts[own].tolist(), strict=True))
+        examples: dict[str, str] = {}
+        jobs: Counter[str] = Counter()
+        for (place, count), number in asked.items():
+            request = self._workload.requests[place]
+            if "hold" in dict(request.sbatch):
+                self.noted["cancelled before they started: held until then"] += number
+            if unspoken := _unspoken(request, count):
+                self._unspoken[place, count] = unspoken
+                jobs.update(dict.fromkeys(unspoken, number))
+                examples = {name: value for name, value in request.sbatch if name in unspoken} | examples
+        for name in sorted(jobs):
+            what = f"option --{name}: not passed on as written, Slurm {RELEASE} does not take {shown(examples[name])}"
+            self.noted[what] = jobs[name]
+
     def user(self, number: int) -> str:
         return self._named("user", number) or (f"user{number}" if number >= 0 else NOBODY)
 
@@ -143,8 +182,12 @@ class Speaker:
     def options(self, job: Job) -> dict[str, str]:
         """The options of its sbatch, but for times, identity, arrays and dependencies."""
         written = self._workload.asked.get(job.id)
-        request = self._workload.requests[self._places[job.sequence]]
-        options = options_of(request, job.count) if written is None else _spoken(written)
+        place = int(self._places[job.sequence])
+        request = self._workload.requests[place]
+        if written is None:
+            options = options_of(_without(request, self._unspoken.get((place, job.count), frozenset())), job.count)
+        else:
+            options = _spoken(written)
         partition = request.partition or self._named("partition", job.partition)
         for name, value in (
             ("account", self.account(job.group)),
@@ -188,6 +231,30 @@ class Speaker:
 
 def _spoken(written: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in written.items() if name in OPTIONS and name not in _NOT_AS_WRITTEN}
+
+
+def _unspoken(request: Request, cpus: int) -> frozenset[str]:
+    """The options of its own that no sbatch would take, each by itself or beside those before it."""
+    if _is_taken(request, cpus):
+        return frozenset()
+    left_out: set[str] = set()
+    for place, (name, _) in enumerate(request.sbatch, 1):
+        if not _is_taken(_without(replace(request, sbatch=request.sbatch[:place]), left_out), cpus):
+            left_out.add(name)
+    return frozenset(left_out)
+
+
+def _is_taken(request: Request, cpus: int) -> bool:
+    try:
+        job_description(options_of(request, cpus), uid=0, gid=0)
+    except InputError:
+        return False
+    return True
+
+
+def _without(request: Request, names: AbstractSet[str]) -> Request:
+    """The request without these options of its own."""
+    return replace(request, sbatch=tuple(own for own in request.sbatch if own[0] not in names)) if names else request
 
 
 def _limit(written: Mapping[str, str], limit: float) -> float:

@@ -119,9 +119,16 @@ class Setup:
         return cluster_of(emulation.settings, Mistakes(), cpus=True)
 
     def differences(self) -> list[str]:
-        return differences_text(self._emulation(NOWHERE, accounting=self._has_accounting).differences)
+        """What is not as at the site and can change the result, in lines."""
+        emulation = self._emulation(NOWHERE, accounting=self._has_accounting)
+        return [*differences_text(emulation.telling), *self._about_accounts(), *self.remarks]
 
-    def about_accounts(self) -> list[str]:
+    def replaced(self) -> int:
+        """How many other settings are not as at the site."""
+        emulation = self._emulation(NOWHERE, accounting=self._has_accounting)
+        return len(emulation.differences) - len(emulation.telling)
+
+    def _about_accounts(self) -> list[str]:
         """What holds where nobody says who belongs to which account."""
         if self.given_accounts is not None:
             return []
@@ -140,7 +147,7 @@ class Setup:
         """Files that say with which settings it ran."""
         emulation = self._emulation(NOWHERE, accounting=self.accounts is not None)
         texts = dict(emulation.files)
-        said = [*differences_text(emulation.differences), *self.about_accounts(), *self.remarks]
+        said = [*differences_text(emulation.differences), *self._about_accounts(), *self.remarks]
         texts["differences.txt"] = "\n".join(said) + "\n"
         return {name: text.encode() for name, text in texts.items()}
 

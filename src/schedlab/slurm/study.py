@@ -32,7 +32,7 @@ def ensemble_text(
     settings = unchanged | {label or name_of(options["set"]): options["set"]}
     policies = {name: described(**{**options, **files, "conf": str(conf), "set": s}) for name, s in settings.items()}
     lines = [
-        'name = "slurm-real"',
+        f"name = {json.dumps(jobs.name)}",
         f"repetitions = {phases}",
         *([f"baseline = {{ policy = {json.dumps(AS_IT_IS)} }}"] if unchanged else []),
         "",

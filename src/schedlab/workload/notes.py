@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 ODD = "a value that makes no sense, counts as unknown"  # behind the name of a field that no job needs
+ABSENT = "dependencies: left out, on jobs that are not in the log"
 RUN_AS_LIMIT = "limit: run time"  # in `ReadReport.filled`, whatever the format
 
 

@@ -62,6 +62,7 @@ class Settings:
     gres: tuple[Entry, ...] = ()
     topology: tuple[Entry, ...] = ()
     has_topology: bool = False
+    files: tuple[Path, ...] = ()  # all that were read, in that order
 
     def general(self, key: str) -> Value | None:
         """The value of a key of the whole cluster; the last one counts."""
@@ -108,21 +109,23 @@ def read_entries(path: Path, mistakes: Mistakes) -> Settings:
     """The entries of a slurm.conf, and of `gres.conf` and `topology.conf` if they are there beside it."""
     gres, topology = beside(path, "gres"), beside(path, "topology")
     has_topology = topology is not None and topology.is_file()
-    entries = _entries(path, _KINDS, mistakes)
+    files: list[Path] = []
+    entries = _entries(path, _KINDS, files, mistakes)
     for entry in entries:
         if not entry.kind and entry.subject.name in _KINDS:
             entry.subject.wrong(mistakes, f"expected {entry.subject.key} at the beginning of a line")
     return Settings(
         path=path,
         entries=entries,
-        gres=_entries(gres, ("nodename", "name"), mistakes) if gres and gres.is_file() else (),
-        topology=_entries(topology, ("switchname",), mistakes) if topology and has_topology else (),
+        gres=_entries(gres, ("nodename", "name"), files, mistakes) if gres and gres.is_file() else (),
+        topology=_entries(topology, ("switchname",), files, mistakes) if topology and has_topology else (),
         has_topology=has_topology,
+        files=tuple(files),
     )
 
 
-def _entries(path: Path, kinds: Collection[str], mistakes: Mistakes) -> tuple[Entry, ...]:
+def _entries(path: Path, kinds: Collection[str], files: list[Path], mistakes: Mistakes) -> tuple[Entry, ...]:
     found: list[Entry] = []
-    for line in read_lines(path, mistakes):
+    for line in read_lines(path, files, mistakes):
         found += [Entry(line[0].name, line)] if line[0].name in kinds else [Entry("", (value,)) for value in line]
     return tuple(found)

@@ -59,15 +59,17 @@ def check_name(value: Value, mistakes: Mistakes) -> None:
         value.wrong(mistakes, "expected a name without blanks, commas, brackets and quotation marks")
 
 
-def read_lines(path: Path, mistakes: Mistakes) -> list[Line]:
-    """The lines of a file and of those that it includes, in the order in which Slurm reads them."""
+def read_lines(path: Path, files: list[Path], mistakes: Mistakes) -> list[Line]:
+    """The lines of a file and of those that it includes, as Slurm reads them; their names are added to `files`."""
     found: list[Line] = []
-    _read(path, (path,), found, mistakes)
+    _read(path, (path,), found, files, mistakes)
     return found
 
 
-def _read(path: Path, open_files: tuple[Path, ...], found: list[Line], mistakes: Mistakes) -> None:
-    for number, text in _logical_lines(text_of(path)):
+def _read(path: Path, open_files: tuple[Path, ...], found: list[Line], files: list[Path], mistakes: Mistakes) -> None:
+    content = text_of(path)
+    files.append(path)
+    for number, text in _logical_lines(content):
         include = _INCLUDE.fullmatch(text)
         if include is None:
             if line := _line(text, str(path), number, mistakes):
@@ -78,7 +80,7 @@ def _read(path: Path, open_files: tuple[Path, ...], found: list[Line], mistakes:
             mistakes.at(str(path), number, f"Include {shown(include[1])}: the file includes itself")
             continue
         try:
-            _read(target, (*open_files, target), found, mistakes)
+            _read(target, (*open_files, target), found, files, mistakes)
         except InputErrors:
             raise
         except InputError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from schedlab.cluster.slurm.entries import Settings, read_entries
@@ -43,6 +44,11 @@ def read_settings(path: Path) -> Settings:
     settings = read_entries(path, mistakes)
     cluster_of(settings, mistakes)
     return settings
+
+
+def files_read(path: Path) -> list[Path]:
+    """A slurm.conf and all that is read with it, whatever may be wrong in them."""
+    return list(read_entries(path, Mistakes()).files)
 
 
 def cluster_of(settings: Settings, mistakes: Mistakes, *, cpus: bool = False) -> Cluster:
@@ -131,6 +137,10 @@ def _unknown(settings: Settings) -> Iterator[str]:
         known = KNOWN[entry.kind]
         for value in entry.values:
             if value.name not in known and not (not entry.kind and value.name.startswith(SCHEDULING)):
-                near = closest(value.key, known.values())
-                guess = f", did you mean {near}?" if near else ""
-                yield f"{value.key} ({entry.file}, line {value.line}{guess})"
+                yield f"{value.key} ({entry.file}, line {value.line}{_guess(entry.kind, value.name)})"
+
+
+@cache  # the same key may stand on thousands of lines
+def _guess(kind: str, name: str) -> str:
+    near = closest(name, KNOWN[kind].values())
+    return f", did you mean {near}?" if near else ""

@@ -41,6 +41,11 @@ class Emulation:
         return {name: text for name, text in texts.items() if text}
 
     @property
+    def telling(self) -> list[Difference]:
+        """Those that can change what Slurm does; the others are hosts, ports, files and the like."""
+        return [difference for difference in self.differences if difference.why not in ROUTINE]
+
+    @property
     def cluster_name(self) -> str:
         return self.settings.text("ClusterName").casefold()
 

@@ -9,7 +9,7 @@ from schedlab.cluster.slurm.entries import Entry, items
 from schedlab.cluster.slurm.lines import Value
 from schedlab.slurm.settings.differences import Difference
 from schedlab.slurm.settings.plugins import submit_plugins
-from schedlab.slurm.settings.replaced import ACCOUNTING_PORT, LEFT_OUT, REPLACED
+from schedlab.slurm.settings.replaced import ACCOUNTING_PORT, ACCOUNTS_FILE, LEFT_OUT, LOG, REPLACED
 from schedlab.slurm.settings.rewritten import NO_ACCOUNTS, NO_SUCH_TRES, plain_weights
 
 _LEVELS = ("quiet", "fatal", "error", "info", "verbose", "debug", "debug2", "debug3", "debug4", "debug5")
@@ -17,7 +17,6 @@ _CONTROLLER_PARAMETERS = (
     *("allow_user_triggers", "disable_triggers", "node_reg_mem_percent", "preempt_send_user_signal"),
     "user_resv_delete",
 )
-_STATE_FILE = "accounts come from a file; there is no database"
 _CHANGED_DEFAULTS = {
     "SelectType": ("select/linear", "what Slurm 22.05 does; releases from 23.11 on take select/cons_tres"),
     "PriorityType": ("priority/basic", "what Slurm 22.05 does; releases from 23.11 on take priority/multifactor"),
@@ -81,7 +80,7 @@ def emulated_general(
     _submission(general, has_plugin)
     level = general.text("SlurmctldDebug")
     if "SlurmctldDebug" in general.values and _level(level) < _LEVELS.index("info"):
-        general.change("SlurmctldDebug", "info", "the log is evidence")
+        general.change("SlurmctldDebug", "info", LOG)
     if "SlurmctldParameters" in general.values:
         kept = [item for item in items(general.text("SlurmctldParameters")) if _name(item) in _CONTROLLER_PARAMETERS]
         general.change("SlurmctldParameters", ",".join(kept), "the others need machines or a database")
@@ -93,9 +92,9 @@ def emulated_general(
 
 def _storage(general: General, *, accounting: bool) -> None:
     if accounting:
-        general.set("AccountingStorageType", "accounting_storage/slurmdbd", _STATE_FILE)
-        general.set("AccountingStorageHost", "127.0.0.1", _STATE_FILE)
-        general.set("AccountingStoragePort", str(ACCOUNTING_PORT), _STATE_FILE)
+        general.set("AccountingStorageType", "accounting_storage/slurmdbd", ACCOUNTS_FILE)
+        general.set("AccountingStorageHost", "127.0.0.1", ACCOUNTS_FILE)
+        general.set("AccountingStoragePort", str(ACCOUNTING_PORT), ACCOUNTS_FILE)
         enforced = items(general.text("AccountingStorageEnforce"))
         if any(item.casefold() in ("wckeys", "all") for item in enforced):
             every = ["associations", "limits", "qos", "safe"] if "all" in map(str.casefold, enforced) else []

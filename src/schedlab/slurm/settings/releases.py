@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from schedlab.cluster.slurm.entries import Entry, items
 from schedlab.cluster.slurm.keys import FIELDS, OLD, OTHER_RELEASES, RELEASE
@@ -115,6 +116,7 @@ def _has_no(item: str) -> str:
     return f"Slurm {RELEASE} has no {item.partition('=')[0]}"
 
 
+@cache  # the same key may stand on thousands of lines
 def _why_not(kind: str, key: str) -> str:
     if not kind and key in OLD:
         return _EARLIER

@@ -10,6 +10,8 @@ _RUN = "hosts, ports, user and files of this run"
 _MESSAGES = "messages stay on this machine"
 _NODES = "nothing is really run on the nodes"
 _ANSWER = "the emulated nodes always answer"
+ACCOUNTS_FILE = "accounts come from a file; there is no database"
+LOG = "the log is evidence"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +94,10 @@ _LEFT_OUT = {
 }
 LEFT_OUT = {name: why for why, names in _LEFT_OUT.items() for name in names.split()}
 
-# Reasons that every run has: nobody needs to read them first.
-ROUTINE = frozenset(row.why for row in REPLACED.values())
+# Reasons that change no result: where it runs, and how it is talked to.
+ROUTINE = frozenset(
+    (*(row.why for row in REPLACED.values()), ACCOUNTS_FILE, LOG, LEFT_OUT["TreeWidth"], LEFT_OUT["MaxNodeCount"])
+)
 
 # Set by emulation, and by whether there are accounts.
 ACCOUNTING_KEYS = ("AccountingStorageType", "AccountingStorageHost", "AccountingStoragePort")

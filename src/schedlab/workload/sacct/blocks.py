@@ -94,36 +94,48 @@ def _block(text: bytes, first_line: int, header: Header) -> Block:
     import pyarrow as pa
 
     try:
-        return Block(_table(text, header), text, first_line)
+        table = _table(text, header)
     except pa.ArrowInvalid:  # some row has too many fields, or too few
         return _mended_block(text, first_line, header)
+    if header.delimiter != "|" and b'"' in text and table.num_rows != sum(map(bool, text.split(NEWLINE))):
+        return _mended_block(text, first_line, header)  # a quotation mark that is not closed has swallowed rows
+    return Block(table, text, first_line)
 
 
 def _mended_block(text: bytes, first_line: int, header: Header) -> Block:
-    separators = len(header.names) - 1
     rows, lines, bad_rows, mended = [], [], [], 0
-    mark = header.delimiter.encode()
     for line, row in _numbered(text, first_line):
         if not row.strip():
             continue
-        if row.count(mark) != separators:
+        if header.delimiter == "|" and row.count(b"|") == len(header.names) - 1:
+            rows.append(row)
+            lines.append(line)
+            continue
+        try:
             fields = _fields(row.decode(errors="surrogateescape"), header.delimiter)
             if len(fields) != len(header.names):
-                try:
-                    fields = header.mended(fields)
-                except BadRowError as problem:
-                    bad_rows.append((line, str(problem)))
-                    continue
-                row = header.delimiter.join(map(header.quoted, fields)).encode(errors="surrogateescape")
+                fields = header.mended(fields)
                 mended += 1
-        rows.append(row)
+        except BadRowError as problem:
+            bad_rows.append((line, str(problem)))
+            continue
+        rows.append(header.delimiter.join(map(header.quoted, fields)).encode(errors="surrogateescape"))
         lines.append(line)
     text = NEWLINE.join(rows)
     return Block(_table(text, header), text, first_line, bad_rows, mended, lines)
 
 
 def _fields(row: str, delimiter: str) -> list[str]:
-    return row.split("|") if delimiter == "|" else next(csv.reader([row], delimiter=delimiter))
+    if delimiter == "|":
+        return row.split("|")
+    reader = csv.reader([row, ""], delimiter=delimiter)
+    try:
+        fields = next(reader)
+    except csv.Error as error:
+        raise BadRowError(f"cannot be split into fields: {error}") from None
+    if reader.line_num > 1:
+        raise BadRowError("has a quotation mark that is not closed")
+    return fields
 
 
 def _numbered(text: bytes, first_line: int) -> Iterator[tuple[int, bytes]]:

@@ -157,8 +157,13 @@ class JobNumbers:
         self.bundle = pc.match_substring_regex(column, BUNDLE).to_numpy(zero_copy_only=False)
         self.bad = (job < 0) & ~self.bundle | (job >= LARGEST_JOB) | (task >= 1 << ELEMENT_BITS)
         # The components of a heterogeneous job have consecutive numbers.
-        self.number = np.where(self.element, ELEMENTS + (job << ELEMENT_BITS) + task, job + np.maximum(component, 0))
+        self.number = np.where(self.element, element_number(job, task), job + np.maximum(component, 0))
         self.number[self.bundle | self.bad] = 0
+
+
+def element_number(job: Any, task: Any) -> Any:
+    """Of an array's element that has no number of its own."""
+    return ELEMENTS + (job << ELEMENT_BITS) + task
 
 
 def text_at(column: Any, row: int) -> str:

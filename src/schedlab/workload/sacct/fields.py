@@ -174,33 +174,40 @@ def parse_features(text: str) -> frozenset[str] | None:
 
 
 class Dependency(NamedTuple):
-    """The job to wait for ("" if none can be told), how many further conditions there are, and all that Slurm takes."""
+    """The job whose end to wait for ("" if there is none), how many others only Slurm is told of, and what it is told.
+
+    `lost`: how many conditions nobody can be told of.
+    """
 
     job: str
     others: int
     told: str = ""
+    lost: int = 0
 
 
 # In a command line, options end where the script's name begins; only what looks like a dependency counts.
 DEPENDENCY_OPTION = r"(?:^|\s)(?:--depend[a-z]*|-d)[=\s]*['\"]?(?P<text>(?:after|singleton|expand)[^\s'\"]*)"
 _OPTION = re.compile(DEPENDENCY_OPTION)
-_ON_JOBS = re.compile(r"(?:after|afterany|afterok|afternotok)(?::[0-9]{1,10}(?:\+[0-9]+)?)+")
+_JOB = re.compile(r"[0-9]{1,10}(?:_[0-9]{1,7}|\+[0-9]+)?", re.ASCII)  # 12, 12_3, 12+5
 _AFTER_END = ("afterany", "afterok", "afternotok", "aftercorr")
 
 
 def parse_dependency(text: str) -> Dependency:
-    """The first job of `afterok:12:13,afterany:14`. `after` (a start), `singleton` and others cannot be told."""
-    jobs: list[str] = []
+    """What `afterok:12:13,after:14` waits for. `singleton`, `expand` and what is no job number cannot be told."""
     text = re.sub(r"\([^)]*\)", "", text)
-    others, separator = 0, "?" if "?" in text else ","
-    told = [condition for condition in text.split(separator) if _ON_JOBS.fullmatch(condition)]
-    for condition in re.split(r"[,?]", text):
+    separator = "?" if "?" in text else ","
+    told, ends, starts, lost = [], [], 0, 0
+    for condition in filter(None, text.split(separator)):
         kind, *named = condition.split(":")
-        if kind in _AFTER_END:
-            jobs += named
-        elif condition:
-            others += 1
-    return Dependency(jobs[0] if jobs else "", others + max(len(jobs) - 1, 0), separator.join(told))
+        jobs = [job for job in named if kind in (*_AFTER_END, "after") and _JOB.fullmatch(job)]
+        lost += max(len(named), 1) - len(jobs)
+        if jobs:
+            told.append(":".join([kind, *jobs]))
+        if kind == "after":
+            starts += len(jobs)
+        else:
+            ends += jobs
+    return Dependency(ends[0] if ends else "", starts + max(len(ends) - 1, 0), separator.join(told), lost)
 
 
 def dependency_of_line(text: str) -> Dependency:

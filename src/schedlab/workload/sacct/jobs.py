@@ -51,9 +51,7 @@ class Counts(NamedTuple):
 class Jobs:
     """Turns blocks of records into columns of jobs, and counts what it drops and fills in."""
 
-    def __init__(
-        self, header: Header, options: ReadOptions, known: Known, counts: Counts, dependencies: dict[int, str]
-    ) -> None:
+    def __init__(self, header: Header, options: ReadOptions, known: Known, counts: Counts) -> None:
         self._header, self._options, self._known = header, options, known
         self._dropped, self._filled = counts.dropped, counts.filled
         self._states = Texts(parse_state, 3)
@@ -64,7 +62,7 @@ class Jobs:
         }
         self._amounts = Amounts(header, options)
         self._requests = Requests(known, options, header, counts.filled, counts.for_slurm)
-        self._submissions = Submissions(header, self._filled, dependencies)
+        self._submissions = Submissions(header, counts.filled, counts.for_slurm)
 
     def read(
         self, table: Any, numbers: JobNumbers, problems: Problems, renumber: Callable[..., Mask]
@@ -103,6 +101,10 @@ class Jobs:
         jobs["count"], jobs["request"] = self._requests.read(asked, others, wishes, lines)
         self._fill("reservations: left out", self._told(table, "reservation"))
         return jobs, kept
+
+    def dependencies(self) -> dict[int, str]:
+        """What jobs wait for, in Slurm's words. For the end of a pass."""
+        return self._submissions.told()
 
     def _column_if_any(self, table: Any, what: str) -> Any:
         return self._column(table, what) if what in self._header.places else None

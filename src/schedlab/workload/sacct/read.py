@@ -76,7 +76,7 @@ class SacctScan:
             assert blocks.header is not None  # known with the first block
             if self._jobs is None:
                 counts = Counts(self._dropped, self._filled, self._for_slurm)
-                self._jobs = Jobs(blocks.header, self._log.options, self._log.known, counts, self._log.dependencies)
+                self._jobs = Jobs(blocks.header, self._log.options, self._log.known, counts)
                 if blocks.header.assumed:
                     self._filled["header, which is not there: columns as in the command for sacct"] += 1
             columns = self._read(block, blocks.header, self._jobs)
@@ -86,6 +86,8 @@ class SacctScan:
             self._log.repeated = np.unique(np.concatenate(self._again))
             if len(self._log.repeated):
                 raise ReadAgain
+        if self._jobs is not None:
+            self._log.dependencies.update(self._jobs.dependencies())
 
     @property
     def kept(self) -> int:

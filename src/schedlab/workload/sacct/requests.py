@@ -22,6 +22,7 @@ from schedlab.workload.sacct.fields import (
     parse_tres,
 )
 from schedlab.workload.sacct.rows import Header
+from schedlab.workload.slurm.sbatch import OptionError, whole_nodes
 from schedlab.workload.stream import Known
 
 MEBIBYTE = 1 << 20
@@ -198,8 +199,10 @@ class Requests:
             if partitions[partition].count(",") and self._detailed:
                 wanted["partition"] = partitions[partition]
             wanted |= lines[line]
-            for what in wanted.keys() - {"exclusive"}:
-                told.setdefault(_SLURM_ONLY[what], np.zeros(len(first), bool))[which] = True
+            notes = [_SLURM_ONLY[what] for what in wanted.keys() - {"exclusive"}]
+            exclusive = _whole_nodes(wanted, notes)
+            for what in notes:
+                told.setdefault(what, np.zeros(len(first), bool))[which] = True
             if of_core and self._detailed:
                 wanted["mem-per-cpu"] = f"{-(-of_core // MEBIBYTE)}M"
             if withdrawn:
@@ -209,7 +212,7 @@ class Requests:
                 per_node_max=spread,
                 features=all_of or frozenset(),
                 partition=(partitions[partition] or None) if self._detailed and "partition" not in wanted else None,
-                exclusive="exclusive" in wanted,
+                exclusive=exclusive,
                 sbatch=tuple(sorted(wanted.items())),
             )
             places[which] = self._known.request(request)
@@ -221,6 +224,14 @@ class Requests:
     def _count(self, what: str, which: Mask) -> None:
         if number := int(np.count_nonzero(which)):
             self._filled[what] += number
+
+
+def _whole_nodes(wanted: Options, notes: list[str]) -> bool:
+    try:
+        return whole_nodes(wanted, notes)
+    except OptionError:
+        notes.append(_SLURM_ONLY["exclusive"])
+        return False
 
 
 def _chunk(cores: int, gpus: int, memory: int, count: int, others: Others) -> tuple[dict[str, int], dict[str, str]]:

@@ -34,7 +34,7 @@ SHAPING = tuple(sorted(USED - {"account", "array", "begin", "dependency", "job-n
 # Others that have a value, and options that never have one in a word of its own.
 _SHORT_WITH_VALUE = frozenset("BDFLMSeilmowx")
 _FLAG_NAMES = """
-    exclusive contiguous get-user-env hold ignore-pbs kill-on-bad-exit no-kill no-requeue overcommit oversubscribe
+    exclusive contiguous get-user-env hold ignore-pbs kill-on-bad-exit nice no-kill no-requeue overcommit oversubscribe
     parsable propagate quiet reboot requeue share spread-job test-only use-min-nodes verbose wait
 """
 _FLAGS = frozenset(_FLAG_NAMES.split())
@@ -161,7 +161,7 @@ def ask(options: Mapping[str, str]) -> Asked:
         per_node_max=1 if nodes else 0,
         features=_features(options, assumed),
         partition=_partition(options, assumed),
-        exclusive=_exclusive(options, assumed),
+        exclusive=whole_nodes(options, assumed),
     )
     return Asked(request, parts, tuple(assumed))
 
@@ -255,7 +255,8 @@ def _partition(options: Mapping[str, str], assumed: list[str]) -> str | None:
     return first
 
 
-def _exclusive(options: Mapping[str, str], assumed: list[str]) -> bool:
+def whole_nodes(options: Mapping[str, str], assumed: list[str]) -> bool:
+    """Whether they ask for nodes that no other job is on."""
     text = options.get("exclusive")
     if text is None:
         return False

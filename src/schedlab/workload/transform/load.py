@@ -64,7 +64,8 @@ def _stretched(workload: Workload, factor: float, note: str, **changes: Any) -> 
         for batch in batches:
             if len(batch):
                 submit = stretched(batch.submit)
-                yield move(batch, submit), float(submit[-1]) - 1.0  # rounding moves by less than a second
+                moved = replace(move(batch, submit), wait=np.full(len(batch), np.nan))  # the log waited at its own load
+                yield moved, float(submit[-1]) - 1.0  # rounding moves by less than a second
 
     def step(batches: Iterator[JobBatch], _changes: Changes) -> Iterator[JobBatch]:
         return in_order(moved_batches(batches))

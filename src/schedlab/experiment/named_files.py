@@ -1,0 +1,48 @@
+"""The files that the parameters of a study name."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from schedlab.cluster.slurm.read import files_read
+from schedlab.experiment.study import QUOTED
+from schedlab.files.bytestream import plain_name
+from schedlab.model.errors import InputError
+from schedlab.model.plugin_text import names_code, registered_name
+
+_FILES = ("log", "model", "cluster")
+_TEXTS = ("policy", "estimate", "observe", "metrics", "reader", "model")
+_BETWEEN = re.compile(r"[\s(:=,]+")
+
+
+def is_text(name: str, value: Any) -> bool:
+    """Whether files may stand within the value: `easy:order=mine.py:key`, `slurm-real(conf='slurm.conf')`."""
+    if name not in _TEXTS or not isinstance(value, str) or (name in _FILES and Path(value).is_file()):
+        return False
+    return names_code(value) or "=" in value
+
+
+def file_names(name: str, value: Any) -> list[str]:
+    """The words of a parameter's value that are the name of a file, if there is such a file."""
+    if is_text(name, value):
+        return [word for word in _BETWEEN.split(value) if word.endswith(".py")] + QUOTED.findall(value)
+    return [value] if name in _FILES and isinstance(value, str) else []
+
+
+def files_of(name: str, value: Any) -> list[str]:
+    """The files that are there and are read for it: with a slurm.conf, all that belongs to it."""
+    found: list[str] = []
+    for file in file_names(name, value):
+        if Path(file).is_file():
+            slurm = plain_name(Path(file)).endswith(".conf") or registered_name(value) == "slurm-real"
+            found += _read_with(file) if slurm else [file]
+    return found
+
+
+def _read_with(file: str) -> list[str]:
+    try:
+        return [str(path) for path in files_read(Path(file))]
+    except InputError:  # it is something else, or the run says what is wrong
+        return [file]
