@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from typer.testing import CliRunner
 
 import schedlab as sl
 from schedlab.analysis.job_by_job import job_by_job
 from schedlab.analysis.trim import Trim
+from schedlab.cli.main import app
 from schedlab.cli.table import errors_table, pairs_table
 
 
@@ -52,3 +56,12 @@ def test_without_a_job_that_both_started_nothing_is_said() -> None:
     assert (found.median, found.p95) == (None, None)
     for table, first in ((errors_table, 1), (pairs_table, 5)):
         assert [next(iter(column.cells)) for column in table(["fcfs"], [found]).columns[first:]] == ["- "] * 4
+
+
+def test_the_interval_is_told_to_be_too_narrow(tmp_path: Path) -> None:
+    jobs = sl.Workload.of(submit=[0.0, 1.0, 1.0], runtime=[10.0, 100.0, 10.0], count=[1, 1, 1])
+    for policy in ("fcfs", "sjf"):
+        sl.simulate(jobs, "pool:1", policy, out=tmp_path / policy)
+    said = CliRunner().invoke(app, ["compare", str(tmp_path), "--paired"]).output
+    assert "the interval takes jobs as independent" in said and "too narrow" in said
+    assert "independent" not in CliRunner().invoke(app, ["compare", str(tmp_path)]).output

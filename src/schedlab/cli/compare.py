@@ -283,6 +283,8 @@ def _print_pairs(comparison: Comparison, pairs: Sequence[JobByJob]) -> None:
     labels = [row.label for row in comparison.rows]
     say(f"\nwaits job by job, against {labels[0]}", "bold")
     console().print(pairs_table(labels[1:], pairs))
+    if any(pair.mean is not None for pair in pairs):
+        say("the interval takes jobs as independent, which they are not: it is too narrow (docs/statistics.md)", "dim")
     say(f"\nstarts, turnarounds and makespan, against {labels[0]}", "bold")
     console().print(errors_table(labels[1:], pairs))
     say("MAPE: mean absolute percentage error over the jobs that both started", "dim")
