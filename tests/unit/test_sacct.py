@@ -645,3 +645,11 @@ def written(folder, *lines):
     path = folder / "jobs.txt"
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+def test_a_comma_in_the_last_column_shifts_nothing(tmp_path):
+    """`sacct --delimiter=,` puts no quotation marks around lists: joining fields would guess."""
+    header, job = HEADER + "|ReqTRES|Constraints", row("1") + "|cpu=4,node=2|a"
+    path = written(tmp_path, *(text.replace("|", ",") for text in (header, job)))
+    with pytest.raises(InputError, match="',' inside a field without quotation marks"):
+        read_workload(path)

@@ -161,6 +161,8 @@ class Header:
         told = f"has {len(fields)} fields, the header has {size}"
         if surplus < 0:
             raise BadRowError(f"{told}; a line break inside a field?")
+        if self.delimiter != "|":
+            raise BadRowError(f"{told}; a {self.delimiter!r} inside a field without quotation marks?")
         steps = self._ways(fields, surplus) if surplus <= MOST_SURPLUS else []
         if not steps:
             raise BadRowError(f"{told}, and joining some does not fit")
