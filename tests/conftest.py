@@ -64,10 +64,11 @@ def acme_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that use the traces are marked so: `pytest -m "not traces"` leaves them out."""
+    """Tests that use the traces are marked so: `pytest -m "not traces"` leaves them out. The slow ones begin."""
     for item in items:
         if "traces" in getattr(item, "fixturenames", ()):
             item.add_marker("traces")
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 def pytest_collection_finish() -> None:

@@ -58,6 +58,7 @@ def killed(folder: Path, part: int, victim: str) -> None:
         process.wait()
 
 
+@pytest.mark.slow
 def test_killed_and_resumed_it_gives_the_same_table(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(SLOW)
     (tmp_path / "study.toml").write_text(STUDY)

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 from schedlab.analysis.compare import metric_called, resource_metrics
 from schedlab.analysis.compare_groups import compare_groups
 from schedlab.analysis.job_ends import Ends, ends_told
-from schedlab.analysis.study import PARAMETER, StudyRun, is_timed, merge_repetitions, metric_columns, study_table
+from schedlab.analysis.study import (
+    PARAMETER,
+    StudyRun,
+    copies,
+    is_timed,
+    merge_repetitions,
+    metric_columns,
+    study_table,
+)
 from schedlab.analysis.verdict import verdict
 from schedlab.engine.store import read_run
 from schedlab.experiment.coverage import copies_told, coverage, coverage_of_logs
@@ -217,7 +225,9 @@ class Results:
         """What the intervals cover and what they do not."""
         repetitions, points = self.study.get("repetitions", 1), [run.point for run in self.planned]
         models = dict.fromkeys(point["model"] for point in points if "model" in point)
-        return [*coverage(models, repetitions), *([] if self.copies else coverage_of_logs(points, repetitions))]
+        groups = self.table["group"].n_unique() if self.results else 0
+        drawn = len(copies(self.table)) < groups if groups else True  # whether anything differs between repetitions
+        return [*coverage(models, repetitions), *(coverage_of_logs(points, repetitions) if drawn else [])]
 
     @cached_property
     def copies(self) -> str:
