@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from tests.chaos import children
 from tests.studies import found, results
 from tests.system.test_experiment import schedlab
