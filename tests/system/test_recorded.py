@@ -97,8 +97,8 @@ def test_a_log_without_jobs_and_a_wait_below_nothing() -> None:
 
 
 def test_taken_up_again(traces: Path, tmp_path: Path) -> None:
-    log = traces / "results" / "predictsim-KTH-SP2-EASY.swf.gz"
-    whole = sl.simulate(log, "pool:100", "recorded")
+    log = traces / "HPC2N-2002-2.2-cln.swf.gz"  # takes seconds: time enough for a checkpoint
+    whole = sl.simulate(log, "pool:240", "recorded")
 
     def stop(now: float, ended: int) -> None:
         if ended > 10_000:
@@ -106,8 +106,8 @@ def test_taken_up_again(traces: Path, tmp_path: Path) -> None:
 
     checkpoint = Checkpoint(tmp_path / "checkpoint", every=0.0)
     with pytest.raises(sl.PolicyError):
-        sl.simulate(log, "pool:100", "recorded", checkpoint=checkpoint, progress=stop)
-    again = sl.simulate(log, "pool:100", "recorded", checkpoint=checkpoint)
+        sl.simulate(log, "pool:240", "recorded", checkpoint=checkpoint, progress=stop)
+    again = sl.simulate(log, "pool:240", "recorded", checkpoint=checkpoint)
     assert again.jobs.equals(whole.jobs)
 
 

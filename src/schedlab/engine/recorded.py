@@ -35,6 +35,7 @@ class Recorded(Policy):
         self._starts: NDArray[np.float64] = np.empty(0)  # by `sequence`
         self._due: list[tuple[float, int]] = []  # a heap: when, who
         self._waiting: dict[int, Job] = {}
+        self._asked = NEVER  # to be woken at that time
 
     def adapt(self, workload: Workload, cluster: Cluster) -> tuple[Workload, Cluster]:
         if workload.flexible:
@@ -66,11 +67,12 @@ class Recorded(Policy):
                 held.append((start, number))
         for entry in held:
             heapq.heappush(self._due, entry)
-        if self._due and self._due[0][0] > view.now:
-            view.wake_at(self._due[0][0])
+        if self._due and self._due[0][0] > view.now and self._due[0][0] != self._asked:
+            self._asked = self._due[0][0]
+            view.wake_at(self._asked)
 
     def recall(self, view: View) -> None:
-        """In a run that is taken up again."""
+        """In a run that is taken up again: who waits; what was asked for is asked for again."""
         for job in view.queue:
             self._expect(view, job)
 
@@ -83,7 +85,7 @@ class Recorded(Policy):
             self._waiting[job.sequence] = job
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_starts": self._starts, "_due": [], "_waiting": {}}
+        return {"_starts": self._starts, "_due": [], "_waiting": {}, "_asked": NEVER}
 
 
 def _recorded(workload: Workload) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
