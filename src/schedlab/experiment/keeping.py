@@ -142,9 +142,11 @@ def _unpack(source: Path, folder: Path) -> None:
 
     try:
         with tarfile.open(fileobj=_Stream(ByteStream(source)), mode="r|") as archive:  # type: ignore[call-overload]
+            safe: Any = getattr(tarfile, "data_filter", None)  # Python before 3.11.4 has none; _check is strict anyway
+            archive.extraction_filter = safe
             for member in archive:
                 if _check(member, source):
-                    archive.extract(member, folder, filter="data")
+                    archive.extract(member, folder)
     except (tarfile.TarError, EOFError, FileExistsError, NotADirectoryError) as error:
         hint = "schedlab experiment export makes such archives"
         raise InputError(f"is not the archive of a study: {error}", where=str(source), hint=hint) from None
