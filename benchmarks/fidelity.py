@@ -12,8 +12,9 @@ import numpy as np
 from benchmarks.report import Line
 from benchmarks.settings import Settings
 from schedlab.analysis.outcome import SLOWDOWN, WAIT, OutcomeComparison, outcome_of
+from schedlab.engine.scenario import cluster_of_header
 from schedlab.engine.simulate import simulate
-from schedlab.experiment.outcomes import compare_outcomes, machine_of, span_of
+from schedlab.experiment.outcomes import compare_outcomes, span_of
 from schedlab.generate.base import generate
 from schedlab.generate.store import fit
 from schedlab.model.errors import InputError
@@ -48,7 +49,7 @@ def _read(path: Path) -> Workload:
 
 def _length(path: Path, seeds: int) -> Iterator[Line]:
     log = _read(path)
-    cluster, model = machine_of(log), fit(log)
+    cluster, model = cluster_of_header(log, or_largest_job=True), fit(log)
     of_log = outcome_of(simulate(log, cluster, "easy"))
     assert of_log is not None
     for times in (1, 2):
@@ -77,7 +78,7 @@ def _told(path: Path, seeds: int) -> Iterator[Line]:
     except InputError as error:
         yield Line("fidelity", f"{log.name}: no model", 0, "", note=str(error).partition("\n")[0])
         return
-    cluster = machine_of(log)
+    cluster = cluster_of_header(log, or_largest_job=True)
     (report,) = compare_outcomes(model, log, cluster)
     (fresh,) = compare_outcomes(model, log, cluster, seeds=range(FRESH, FRESH + seeds), most=seeds)
     yield Line(
