@@ -232,7 +232,7 @@ def _at_least_one(values: Floats) -> Floats:
 
 def _weighted(values: Floats, work: Floats) -> float | None:
     """The mean over core-seconds rather than jobs (AWWT and AWRT of the literature)."""
-    return _ratio(float(values @ work), float(work.sum()))
+    return _ratio(float((values * work).sum()), float(work.sum()))  # BLAS (@) would start threads, which go on spinning
 
 
 def _ratio(part: float, whole: float) -> float | None:

@@ -38,7 +38,7 @@ class Offered:
         self.jobs += len(batch)
         self.last = float(batch.submit[-1])
         cores = resources_named(name for request in requests for name in request.chunk)[0]
-        self.work += float(amounts(cores, requests, batch) @ batch.runtime)
+        self.work += float((amounts(cores, requests, batch) * batch.runtime).sum())
 
     @property
     def span(self) -> float:
