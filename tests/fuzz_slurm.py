@@ -9,8 +9,8 @@ import random
 from pathlib import Path
 
 from tests.fuzzing import check_workload, main, mutate
+from tests.slurm_emulation import emulation_of
 
-from schedlab.cluster.slurm.entries import Settings
 from schedlab.cluster.slurm.read import cluster_of, read_settings, read_slurm_conf
 from schedlab.cluster.slurm.write import write_slurm_conf
 from schedlab.model.cluster import Cluster
@@ -18,7 +18,6 @@ from schedlab.model.errors import InputError
 from schedlab.model.mistakes import Mistakes
 from schedlab.model.nodeset import expand
 from schedlab.model.workload import Workload
-from schedlab.slurm.settings import Emulation, emulated
 from schedlab.workload.options import ReadOptions
 from schedlab.workload.slurm.read import read_slurm_events
 from schedlab.workload.slurm.write import write_slurm_events
@@ -158,19 +157,6 @@ def check_emulation(path: Path) -> None:
     for files in lines:
         files["slurm.conf"] = [line for line in files["slurm.conf"] if not line.startswith("#")]
     assert lines[0] == lines[1]
-
-
-def emulation_of(settings: Settings) -> Emulation:
-    return emulated(
-        settings,
-        folder=Path("/run/here"),
-        controller_port=7001,
-        node_port=7002,
-        user="me",
-        plugin_folder=Path("/usr/lib/slurm"),
-        has_plugin=lambda name: True,
-        accounting=True,
-    )
 
 
 def check_error(error: InputError, path: Path) -> None:

@@ -3,12 +3,13 @@
 from pathlib import Path
 
 import pytest
+from tests.slurm_emulation import emulation_of
 
 from schedlab.cluster.slurm import read as cluster_read
 from schedlab.cluster.slurm.gres import NodeGres
 from schedlab.cluster.slurm.read import read_settings, read_slurm_conf
 from schedlab.model.errors import InputError, InputErrors
-from schedlab.slurm.settings import Difference, differences_text, edited, emulated, releases
+from schedlab.slurm.settings import Difference, differences_text, edited, releases
 
 STATES = "FUTURE, DOWN, DRAIN, FAIL, UNKNOWN, IDLE, CLOUD, EXTERNAL, UP"
 SMALL = """\
@@ -25,19 +26,6 @@ def settings_of(folder, general="", node="", partition="", **beside):
     for name, text in beside.items():
         (folder / f"{name}.conf").write_text(text)
     return read_settings(folder / "slurm.conf")
-
-
-def emulation_of(settings, *, accounting=True, has_plugin=lambda name: True):
-    return emulated(
-        settings,
-        folder=Path("/run/here"),
-        controller_port=7001,
-        node_port=7002,
-        user="me",
-        plugin_folder=Path("/usr/lib/slurm"),
-        has_plugin=has_plugin,
-        accounting=accounting,
-    )
 
 
 def lines(emulation, file="slurm.conf"):
