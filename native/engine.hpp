@@ -221,9 +221,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   int tick_every_, instants_left_ = 1;  // instants until the clock is looked at, if no pass does so before
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<JournalReader> past_;  // while it is being done again
-  Entry next_entry_;
-  Shares next_shares_;
-  bool more_past_ = false;
+  bool more_past_ = false;               // it has another entry
   std::int64_t past_passes_ = -1;
   std::string past_snapshot_;
   bool track_moves_ = false;

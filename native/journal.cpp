@@ -4,25 +4,27 @@
 
 namespace schedlab {
 
-void Journal::write(const Entry &entry, const Shares &shares) {
-  const auto count = static_cast<std::uint32_t>(shares.size());
+void Journal::write(const Entry &entry, const Shares &shares, std::string_view extra) {
+  const std::uint32_t sizes[2] = {static_cast<std::uint32_t>(shares.size()), static_cast<std::uint32_t>(extra.size())};
   bytes_.append(reinterpret_cast<const char *>(&entry), sizeof entry);
-  bytes_.append(reinterpret_cast<const char *>(&count), sizeof count);
-  if (count > 0) bytes_.append(reinterpret_cast<const char *>(shares.data()), count * sizeof(Share));
+  bytes_.append(reinterpret_cast<const char *>(sizes), sizeof sizes);
+  if (!shares.empty()) bytes_.append(reinterpret_cast<const char *>(shares.data()), shares.size() * sizeof(Share));
+  bytes_.append(extra);
 }
 
-bool JournalReader::next(Entry &entry, Shares &shares) {
-  std::uint32_t count;
+bool JournalReader::next() {
   if (at_ == bytes_.size()) return false;
-  if (bytes_.size() - at_ < sizeof entry + sizeof count) throw std::invalid_argument("the journal is cut off");
-  std::memcpy(&entry, bytes_.data() + at_, sizeof entry);
-  std::memcpy(&count, bytes_.data() + at_ + sizeof entry, sizeof count);
-  at_ += sizeof entry + sizeof count;
-  if (bytes_.size() - at_ < count * sizeof(Share)) throw std::invalid_argument("the journal is cut off");
-  shares.resize(count);
-  if (count > 0) std::memcpy(shares.data(), bytes_.data() + at_, count * sizeof(Share));
-  at_ += count * sizeof(Share);
+  std::uint32_t sizes[2];
+  copy(&entry, sizeof entry), copy(sizes, sizeof sizes);
+  shares.resize(sizes[0]), extra.resize(sizes[1]);
+  copy(shares.data(), sizes[0] * sizeof(Share)), copy(extra.data(), sizes[1]);
   return true;
+}
+
+void JournalReader::copy(void *to, std::size_t size) {
+  if (bytes_.size() - at_ < size) throw std::invalid_argument("the journal is cut off");
+  if (size > 0) std::memcpy(to, bytes_.data() + at_, size);
+  at_ += size;
 }
 
 }  // namespace schedlab

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "types.hpp"
@@ -42,7 +43,8 @@ struct Entry {
 
 class Journal {
  public:
-  void write(const Entry &entry, const Shares &shares = {});
+  // `extra`: what an act needs besides, in its own form.
+  void write(const Entry &entry, const Shares &shares = {}, std::string_view extra = {});
   std::string take() { return std::exchange(bytes_, {}); }
 
  private:
@@ -53,9 +55,14 @@ class Journal {
 class JournalReader {
  public:
   explicit JournalReader(std::string bytes) : bytes_(std::move(bytes)) {}
-  bool next(Entry &entry, Shares &shares);  // false at the end
+  bool next();  // false at the end; what was read is in these:
+  Entry entry;
+  Shares shares;
+  std::string extra;
 
  private:
+  void copy(void *to, std::size_t size);
+
   std::string bytes_;
   std::size_t at_ = 0;
 };

@@ -159,8 +159,8 @@ class View {
   friend class Engine;
   bool begin(Slot slot, double priority, Backfilled backfilled);  // job.shares are chosen
   void note(Act act, std::int64_t who, double a = 0, double b = 0, std::int32_t shape = 0, std::uint8_t code = 0,
-            const Shares &shares = {});
-  void redo(const Entry &entry, const Shares &shares);
+            const Shares &shares = {}, std::string_view extra = {});
+  void redo(const JournalReader &past);
   void change_shape(Slot slot, std::int32_t shape);
   void go_on(Slot slot, const Shares &shares, double cost);
   void move_to(Slot slot, std::int32_t shape, const Shares &shares, double cost);

@@ -1,0 +1,309 @@
+// What deciders and observers do to jobs: each act is checked, written into the journal, and takes effect at once.
+#include <algorithm>
+#include <cstdio>
+
+#include "engine.hpp"
+#include "plan.hpp"
+
+namespace schedlab {
+
+// ---- starting ----
+
+bool View::place(Slot slot, Shares &shares) const {
+  const Job &job = engine_->jobs_[slot];
+  const Placement &placement = engine_->placement_;
+  const bool asks = placement.chosen(), without_some = restricted(job);
+  if (!asks && !without_some)
+    return placement.place(cluster(), *job.request, job.count, job.sequence, shares) && affords(job, shares);
+  if (job.count * job.request->cores > cluster().usable_cores()) return false;
+  NodeState allowed;
+  if (without_some) {
+    allowed = cluster().state();
+    restrict(allowed, job, now(), believed_end(job));
+  }
+  const NodeState &state = without_some ? allowed : cluster().state();
+  if (!asks)
+    return placement.place(machine(), state, *job.request, job.count, job.sequence, shares) && affords(job, shares);
+  if (!placement.choose(machine(), state, slot, *job.request, job.count, shares)) return false;
+  check_nodes(job, slot, shares, "place");
+  return affords(job, shares);
+}
+
+bool View::place_beside(const Plan &plan, Slot slot, Shares &shares) const {
+  const Job &job = engine_->jobs_[slot];
+  if (engine_->placement_.chosen()) {
+    Shares chosen;
+    if (!place(slot, chosen)) return false;
+    if (plan.possible_on(job, chosen)) shares = std::move(chosen);
+  }
+  return has_room(job, shares);
+}
+
+bool View::affords(const Job &job, const Shares &shares) const {
+  if (machine().affords(cluster().state(), *job.request, shares)) return true;
+  over_budget_ = true;
+  return false;
+}
+
+// The words are for deciders in Python and elsewhere; those in the core, which ask often, do without.
+void View::explain_refusal(const Job &job) {
+  if (!refusal.empty()) return;  // an observer has said it
+  const bool withheld = job.cores <= cluster().free_cores() && job.cores > cluster().usable_cores();
+  if (!over_budget_ && !withheld) return;
+  char text[128];
+  std::snprintf(text, sizeof text, " refused the start of job %lld at %.15g s", static_cast<long long>(job.id), now());
+  refusal = "the cap of " + machine().budget()->name + text;
+}
+
+void View::forget_refusal() { refusal.clear(), over_budget_ = false; }
+
+bool View::has_room(const Job &job, const Shares &shares) const {
+  return affords(job, shares) && std::all_of(shares.begin(), shares.end(), [&](const Share &share) {
+           return share.chunks <= machine().room(cluster().state(), share.node, *job.request) &&
+                  !window_against(job, share.node);
+         });
+}
+
+void View::check_nodes(const Job &job, Slot slot, const Shares &shares, const char *what) const {
+  std::int64_t chunks = 0;
+  std::vector<int> nodes;
+  for (const Share &share : shares) nodes.push_back(share.node);
+  std::sort(nodes.begin(), nodes.end());
+  if (std::adjacent_find(nodes.begin(), nodes.end()) != nodes.end())
+    engine_->refuse(what, slot, "a node is named twice");
+  for (const Share &share : shares) {
+    if (share.node < 0 || share.node >= machine().nodes()) engine_->refuse(what, slot, "there is no such node");
+    if (cluster().closed(share.node)) engine_->refuse(what, slot, "a node is closed (down, off or drained)");
+    if (!job.request->may_use(share.node))
+      engine_->refuse(what, slot, "a node is not in its partition or lacks a feature");
+    if (const Window *window = window_against(job, share.node))
+      engine_->refuse(what, slot, why_not(job, share.node, *window));
+    if (share.chunks < 1 || share.chunks > machine().room(cluster().state(), share.node, *job.request))
+      engine_->refuse(what, slot, "a node has not enough free");
+    chunks += share.chunks;
+  }
+  if (chunks != job.count) engine_->refuse(what, slot, "the nodes given do not hold what it asked for");
+}
+
+bool View::begin(Slot slot, double priority, Backfilled backfilled) {
+  if (engine_->gate_) {
+    forget_refusal();
+    if (!engine_->gate_->allows(*this, slot, engine_->jobs_[slot].shares)) return false;
+  }
+  const Job &job = engine_->jobs_[slot];
+  if (engine_->journal_) note(Act::Start, slot, priority, 0, job.shape, backfilled.code, job.shares);
+  engine_->begin(slot, priority, backfilled);
+  return true;
+}
+
+bool View::start(Slot slot, double priority, Backfilled backfilled) {
+  Job &job = engine_->jobs_[slot];
+  if (job.state != State::Waiting) engine_->refuse("start", slot, "it is not waiting");
+  if (!reservations_.empty()) return start_beside_reservations(slot, nullptr, priority, backfilled);
+  return place(slot, job.shares) && begin(slot, priority, backfilled);
+}
+
+bool View::start_on(Slot slot, const Shares &shares, double priority, Backfilled backfilled) {
+  Job &job = engine_->jobs_[slot];
+  if (job.state != State::Waiting) engine_->refuse("start", slot, "it is not waiting");
+  check_nodes(job, slot, shares, "start");
+  if (!affords(job, shares)) return false;
+  if (!reservations_.empty()) return start_beside_reservations(slot, &shares, priority, backfilled);
+  job.shares = shares;
+  return begin(slot, priority, backfilled);
+}
+
+bool View::start_as(Slot slot, std::int32_t shape, const Shares *shares, double priority, Backfilled backfilled) {
+  Job &job = engine_->jobs_[slot];
+  if (job.state != State::Waiting) engine_->refuse("start", slot, "it is not waiting");
+  if (shape != job.shape &&
+      (!job.flexible || shape < 0 || static_cast<std::size_t>(shape) >= job.flexible->shapes.size()))
+    engine_->refuse("start", slot, "it has no such shape");
+  forget_refusal();
+  const Engine::ShapeMarks before = engine_->shape_marks(job);
+  const auto undo = [&] {
+    engine_->waiting_cores_ += before.cores - job.cores;
+    engine_->count_queued(job, -1);
+    engine_->restore(job, before);
+    engine_->count_queued(job, +1);
+  };
+  if (shape != job.shape) change_shape(slot, shape);
+  try {
+    const bool started = shares ? start_on(slot, *shares, priority, backfilled) : start(slot, priority, backfilled);
+    if (!started) explain_refusal(job), undo();
+    return started;
+  } catch (...) {
+    undo();
+    throw;
+  }
+}
+
+void View::change_shape(Slot slot, std::int32_t shape) {
+  Job &job = engine_->jobs_[slot];
+  engine_->waiting_cores_ -= job.cores, engine_->count_queued(job, -1);
+  engine_->take_shape(job, shape);
+  engine_->waiting_cores_ += job.cores, engine_->count_queued(job, +1);
+}
+
+// ---- what else may become of a job ----
+
+void View::resize(Slot slot, std::int64_t count) {
+  Job &job = engine_->jobs_[slot];
+  if (job.state != State::Waiting) engine_->refuse("resize", slot, "it is not waiting");
+  if (count < 1) engine_->refuse("resize", slot, "a job has at least 1 chunk");
+  if (std::find(reservations_.begin(), reservations_.end(), slot) != reservations_.end())
+    engine_->refuse("resize", slot, "it holds a reservation");
+  note(Act::Resize, slot, static_cast<double>(count));
+  engine_->waiting_cores_ -= job.cores, engine_->count_queued(job, -1);
+  job.cores = job.cores / job.count * count;
+  job.count = count;
+  engine_->waiting_cores_ += job.cores, engine_->count_queued(job, +1);
+}
+
+void View::reject(Slot slot) {
+  if (engine_->jobs_[slot].state != State::Waiting) engine_->refuse("reject", slot, "it is not waiting");
+  note(Act::Reject, slot);
+  engine_->dequeue(slot);
+  engine_->count_queued(engine_->jobs_[slot], -1);
+  engine_->jobs_[slot].reason = Reason::ByPolicy;
+  engine_->leave(slot, State::Rejected);
+}
+
+Job &View::running_job(Slot slot, const char *what) const {
+  Job &job = engine_->jobs_[slot];
+  if (job.state != State::Running || job.released) engine_->refuse(what, slot, "it is not running");
+  return job;
+}
+
+void View::kill(Slot slot, Reason reason) {
+  const bool suspended = engine_->jobs_[slot].state == State::Suspended;
+  Job &job = suspended ? engine_->jobs_[slot] : running_job(slot, "kill");
+  note(Act::Kill, slot, 0, 0, 0, static_cast<std::uint8_t>(reason));
+  job.reason = reason;
+  if (suspended) {
+    std::erase(engine_->suspended_, slot);
+    job.since = now();  // it has done nothing since it was suspended
+  } else {
+    engine_->write_piece(job, PieceEnd::Killed, reason);
+    engine_->stop(slot);
+  }
+  engine_->leave(slot, State::Killed);
+  engine_->tell(Event::Kind::Completed, slot);
+}
+
+void View::requeue(Slot slot, double saved, double cost, Reason reason) {
+  Job &job = running_job(slot, "requeue");
+  if (!(saved >= 0)) engine_->refuse("requeue", slot, "what is saved of its work cannot be negative");
+  if (!(cost >= 0)) engine_->refuse("requeue", slot, "a cost cannot be negative");
+  if (saved > job.done(now()) + 1e-9 * job.runtime)
+    engine_->refuse("requeue", slot, "it has not done so much as is to be saved");
+  note(Act::Requeue, slot, saved, cost, 0, static_cast<std::uint8_t>(reason));
+  engine_->write_piece(job, PieceEnd::Requeued, reason);
+  engine_->stop(slot);
+  job.work = std::max(job.runtime - saved, 0.0) + cost, job.overhead = cost;
+  job.start = std::numeric_limits<double>::quiet_NaN();
+  job.estimate = job.first_estimate > saved ? job.first_estimate - saved : 1;  // as for jobs that are submitted
+  job.corrections = 0;
+  engine_->enqueue(slot);
+  engine_->tell(Event::Kind::Requeued, slot);
+}
+
+void View::suspend(Slot slot) {
+  Job &job = running_job(slot, "suspend");
+  note(Act::Suspend, slot);
+  engine_->write_piece(job, PieceEnd::Suspended);
+  engine_->settle(job);
+  engine_->stop(slot);
+  job.state = State::Suspended;
+  engine_->suspended_.push_back(slot);
+}
+
+bool View::resume(Slot slot, const Shares *shares, double cost) {
+  Job &job = engine_->jobs_[slot];
+  if (job.state != State::Suspended) engine_->refuse("resume", slot, "it is not suspended");
+  if (!(cost >= 0)) engine_->refuse("resume", slot, "a cost cannot be negative");
+  forget_refusal();
+  Shares chosen;
+  if (shares) check_nodes(job, slot, *shares, "resume"), chosen = *shares;
+  if (shares ? !affords(job, chosen) : !place(slot, chosen)) {
+    explain_refusal(job);
+    return false;
+  }
+  if (engine_->gate_ && !engine_->gate_->allows(*this, slot, chosen)) return false;
+  note(Act::Resume, slot, cost, 0, 0, false, chosen);
+  go_on(slot, chosen, cost);
+  return true;
+}
+
+void View::go_on(Slot slot, const Shares &shares, double cost) {
+  Job &job = engine_->jobs_[slot];
+  std::erase(engine_->suspended_, slot);
+  job.shares = shares;
+  job.work += cost, job.overhead += cost;
+  engine_->occupy(slot);
+}
+
+bool View::reshape(Slot slot, std::int32_t shape, const Shares *shares, double cost) {
+  Job &job = running_job(slot, "reshape");
+  if (!job.flexible || !job.flexible->malleable) engine_->refuse("reshape", slot, "it is not malleable");
+  if (shape < 0 || static_cast<std::size_t>(shape) >= job.flexible->shapes.size())
+    engine_->refuse("reshape", slot, "it has no such shape");
+  if (!(cost >= 0)) engine_->refuse("reshape", slot, "a cost cannot be negative");
+  const double steps = job.flexible->interval > 0 ? (now() - job.start) / job.flexible->interval : 0;
+  if (std::abs(steps - std::round(steps)) > 1e-9) engine_->refuse("reshape", slot, "it is not at a point where it may");
+  if (shape == job.shape) return true;
+  // Off its nodes for a moment, so that it may keep what it has.
+  const Engine::ShapeMarks before = engine_->shape_marks(job);
+  const Shares old_shares = job.shares;
+  engine_->cluster_.give_back(*job.request, old_shares);
+  engine_->settle(job);
+  engine_->take_shape(job, shape);
+  const auto undo = [&] {
+    engine_->restore(job, before);
+    engine_->cluster_.take(*job.request, old_shares);
+  };
+  Shares chosen;
+  bool fits = true;
+  try {
+    if (shares)
+      check_nodes(job, slot, *shares, "reshape"), chosen = *shares, fits = affords(job, chosen);
+    else
+      fits = place(slot, chosen);
+  } catch (...) {
+    undo();
+    throw;
+  }
+  undo();
+  if (!fits) return false;
+  note(Act::Reshape, slot, cost, 0, shape, false, chosen);
+  move_to(slot, shape, chosen, cost);
+  return true;
+}
+
+void View::move_to(Slot slot, std::int32_t shape, const Shares &shares, double cost) {
+  Job &job = engine_->jobs_[slot];
+  const double rate = job.rate;
+  engine_->write_piece(job, PieceEnd::Reshaped);
+  engine_->settle(job);
+  engine_->stop(slot);
+  engine_->take_shape(job, shape);
+  job.shares = shares;
+  job.work += cost, job.overhead += cost;
+  engine_->occupy(slot);
+  if (rate != 1) job.rate = rate, engine_->move_end(slot);
+}
+
+void View::set_rate(Slot slot, double rate) {
+  Job &job = running_job(slot, "change the rate of");
+  if (!(rate >= 0 && rate < kNever))
+    engine_->refuse("change the rate of", slot, "a rate is a number that is not negative");
+  if (rate == job.rate) return;
+  note(Act::SetRate, slot, rate);
+  if (now() > job.since) engine_->write_piece(job, PieceEnd::Slowed);
+  job.pieced = true;
+  engine_->settle(job);
+  job.rate = rate;
+  engine_->move_end(slot);
+}
+
+}  // namespace schedlab

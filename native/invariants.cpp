@@ -1,0 +1,54 @@
+// Whether the engine's books agree with what its jobs say (validate=True).
+#include <algorithm>
+
+#include "engine.hpp"
+
+namespace schedlab {
+
+void Engine::validate() const {
+  const auto require = [this](bool good, const char *what) {
+    if (!good) throw InvariantError(std::string(what) + " at " + std::to_string(now_) + " s");
+  };
+  NodeState fresh = machine_.empty();
+  const auto resources = static_cast<std::size_t>(machine_.resources());
+  std::int64_t running = 0, waiting = 0;
+  std::size_t tracked = 0;
+  for (Slot slot = 0; slot < jobs_.size(); ++slot) {
+    const Job &job = jobs_[slot];
+    waiting += job.state == State::Waiting;
+    if (job.state != State::Running) continue;
+    ++running;
+    std::int64_t chunks = 0;
+    for (const Share &share : job.shares) chunks += share.chunks;
+    require(chunks == job.count, "a running job has not the chunks it asked for");
+    if (job.released) continue;
+    tracked += job.listed;
+    machine_.apply(fresh, *job.request, job.shares, -1);
+    require(job.end >= now_ && (job.estimated_end > now_ || job.end == now_ || job.estimated_end == now_),
+            "a running job should have ended");
+  }
+  for (int node = 0; node < machine_.nodes(); ++node)
+    if (cluster_.closed(node)) {
+      std::fill_n(fresh.free.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(node) * resources),
+                  resources, 0);
+      fresh.jobs[static_cast<std::size_t>(node)] += NodeState::kExclusive;
+      if (machine_.budget()) machine_.set_mode(fresh.spending, node, modes_[static_cast<std::size_t>(node)]);
+    }
+  require(fresh.free == cluster_.state().free && fresh.jobs == cluster_.state().jobs, "free resources do not add up");
+  require(fresh.spending == cluster_.state().spending, "what is taken of the budget does not add up");
+  Amount free_cores = 0;
+  for (int node = 0; node < machine_.nodes(); ++node)
+    for (int r = 0; r < machine_.resources(); ++r) {
+      const Amount free = fresh.free[static_cast<std::size_t>(node * machine_.resources() + r)];
+      require(free >= 0 && free <= machine_.total(node, r), "a node is over-full");
+      if (r == 0) free_cores += free;
+    }
+  require(free_cores == cluster_.free_cores(), "the number of free cores is wrong");
+  require(running == running_count_ && waiting == waiting_count_, "jobs are miscounted");
+  require(estimated_ends_.size() == tracked, "the estimated ends are not those of the running jobs");
+  std::size_t listed = 0;
+  for (Slot slot = waiting_first_; slot != kNoSlot; slot = jobs_[slot].next) ++listed;
+  require(static_cast<std::int64_t>(listed) == waiting_count_, "the list of waiting jobs is broken");
+}
+
+}  // namespace schedlab
