@@ -19,7 +19,7 @@ from typing import Any
 from schedlab.model.errors import InputError
 from schedlab.model.version import VERSION
 
-FORMAT = 1
+FORMAT = 2
 SUFFIX = ".checkpoint"
 
 
