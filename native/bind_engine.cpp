@@ -122,6 +122,16 @@ class PythonHost final : public Host {
     write("nodes", batch);
   }
 
+  void take(ReasonRows &&rows) override {
+    nb::gil_scoped_acquire held;
+    nb::dict batch;
+    const auto give = [&](const char *name, const auto &column) { batch[name] = to_array(column, rows); };
+    give("sequence", rows.sequence), give("id", rows.id), give("from", rows.from), give("until", rows.until);
+    give("why", rows.why), give("who", rows.who), give("words", rows.words);
+    batch["texts"] = nb::cast(rows.texts);
+    write("reasons", batch);
+  }
+
   void take(PassRows &&rows) override {
     nb::gil_scoped_acquire held;
     nb::dict batch;
@@ -321,6 +331,7 @@ class Simulation {
   }
 
   void measure() { engine().measure(); }
+  void give_reasons() { engine().give_reasons(); }
 
   // Taking up a run again.
   void keep_journal() { engine().keep_journal(); }
@@ -441,6 +452,7 @@ void bind_engine(nb::module_ &module) {
       .def("set_ticks", &Simulation::set_ticks, "instants"_a, "seconds"_a,
            "How often progress is told: every so many instants, but no more often than that.")
       .def("measure", &Simulation::measure, "Before `run`: write down what each decision costs.")
+      .def("give_reasons", &Simulation::give_reasons, "Before `run`: write down why jobs wait.")
       .def("keep_journal", &Simulation::keep_journal, "From now on, writes down what is decided.")
       .def("take_journal", &Simulation::take_journal, "What was decided since it was last taken.")
       .def("snapshot", &Simulation::snapshot, "At the end of an instant: what else a resumed run has to know.")

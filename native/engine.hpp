@@ -40,6 +40,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   void set_gate(Gate *gate) { gate_ = gate; }
   void track_moves() { track_moves_ = note_moves_ = true; }
+  void give_reasons();                                    // why jobs wait
   void measure() { meter_ = std::make_unique<Meter>(); }  // what each decision costs
 
   void run(Decider &decider);
@@ -98,6 +99,12 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void replay_pass();
   void replay_before_the_first_pass();
   void recall(Decider &decider);
+
+  // Why jobs wait (reasons.cpp): at the end of an instant.
+  [[gnu::noinline, gnu::cold]] void tell_reasons();
+  void tell_why_held();
+  void ask_why();
+  void finish_reasons();
 
   // A job's life (life.cpp).
   void submit();
@@ -245,6 +252,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::optional<PieceRows> pieces_;
   std::optional<NodeRows> node_rows_;
   std::unique_ptr<Meter> meter_;
+  std::unique_ptr<Reasons> reasons_;  // null: nobody wants to know
 };
 
 // What policies ask all the time.

@@ -28,6 +28,10 @@ class HostedDecider final : public Decider {
   bool observed() const override { return !before_.is_none() || !after_.is_none(); }
   std::vector<double> memory() const override { return native_->memory(); }
   void recall(View &view, std::span<const double> memory) override;
+  void review(View &view) override {
+    if (decide_.is_none()) native_->review(view);
+  }
+  Why why(View &view, Slot slot) override { return decide_.is_none() ? native_->why(view, slot) : view.why(slot); }
 
  private:
   std::unique_ptr<Decider> native_;

@@ -32,6 +32,9 @@ class QueuePolicy : public Decider {
 
   void decide(View &view, std::span<const Event> events) override;
   void recall(View &view, std::span<const double> memory) override;
+  void review(View &view) override {
+    if (dynamic()) refresh(view);  // a pass that nobody could gain by leaves the order as it was
+  }
 
  protected:
   // Collects new jobs in fresh_, in order, and takes cancelled ones out of the queue.

@@ -86,6 +86,7 @@ void Engine::recall(Decider &decider) {
   std::vector<double> memory(get<std::size_t>(past_snapshot_, at));
   for (double &value : memory) value = get<double>(past_snapshot_, at);
   past_.reset();
+  if (reasons_) reasons_->known_until = now_;
   decider.recall(*view_, memory);
 }
 
@@ -146,6 +147,11 @@ void View::redo(const JournalReader &past) {
       break;
     case Act::Resize:
       resize(slot, static_cast<std::int64_t>(entry.a));
+      break;
+    case Act::Waits:
+    case Act::Explain:
+    case Act::Refused:
+      redo_why(past);
       break;
   }
   engine_->phase_ = Phase::Before;

@@ -114,6 +114,17 @@ struct TimelineRows : Batch {
   }
 };
 
+// What waiting jobs waited for, and from when until when.
+struct ReasonRows : Batch {
+  Column<std::int64_t> sequence, id, who;  // who is in the way: the id of a job, -1 if nobody
+  Column<double> from, until;
+  Column<std::uint8_t> why;
+  Column<std::int32_t> words;      // number of a text, -1 if there is none
+  std::vector<std::string> texts;  // all so far
+
+  explicit ReasonRows(int number) : Batch(number) { lay_out(sequence, id, who, from, until, why, words); }
+};
+
 // What each decision cost.
 struct PassRows : Batch {
   Column<double> time;
@@ -134,6 +145,7 @@ class Host {
   virtual void take(TimelineRows &&rows) = 0;
   virtual void take(PieceRows &&rows) = 0;
   virtual void take(NodeRows &&rows) = 0;
+  virtual void take(ReasonRows &&rows) = 0;
   virtual void take(PassRows &&rows) = 0;
   // Both look at the clock, and do something a few times a second; both may throw to stop the run. `tick` comes at the
   // end of an instant, when everything may be looked at; `tick_within` in the middle of a pass that takes its time,

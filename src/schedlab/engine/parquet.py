@@ -29,6 +29,8 @@ _SPLIT = (
     "runtime",
     "priority",
     "think",
+    "from",
+    "until",
     "time",
     "decide_seconds",
     "pass_seconds",
@@ -38,7 +40,7 @@ _AMOUNTS = ("used_", "queued_")  # begin the names of columns of the timeline, o
 # Few different values. All other columns repeat too little for a dictionary to pay.
 _DICTIONARY = (
     *("state", "reason", "user", "group", "queue", "partition"),
-    *("cores", "count", "request", "limit", "estimate", "nodes", "memory_mb"),
+    *("cores", "count", "request", "limit", "estimate", "nodes", "memory_mb", "why", "who", "words"),
 )
 
 
@@ -127,6 +129,10 @@ class FolderTables:
 
     def nodes(self) -> pl.DataFrame:
         return self._rare("nodes.parquet", NODES_SCHEMA)
+
+    def reasons(self) -> pl.DataFrame | None:
+        path = self.folder / "reasons.parquet"
+        return as_frame(pq.read_table(path)) if path.is_file() else None
 
     def performance(self) -> pl.DataFrame:
         return self._rare("performance.parquet", PERFORMANCE_SCHEMA)

@@ -31,6 +31,7 @@ from schedlab.engine.tables import (
     Batch,
     JobTables,
     performance_table,
+    reasons_table,
     timeline_schema,
     timeline_table,
 )
@@ -91,6 +92,9 @@ class RunWriter:
 
     def write_performance(self, batch: Batch) -> None:
         self._write("performance.parquet", performance_table(batch))
+
+    def write_reasons(self, batch: Batch) -> None:
+        self._write("reasons.parquet", reasons_table(batch))
 
     def write_observed(self, table: pa.Table) -> None:
         """What observers say of each job: `sequence`, and a column for each of their values."""
@@ -158,6 +162,9 @@ class MemoryWriter:
     def write_performance(self, batch: Batch) -> None:
         self._tables.pass_batches.append(batch)
 
+    def write_reasons(self, batch: Batch) -> None:
+        self._tables.reason_batches.append(batch)
+
     def write_observed(self, table: pa.Table) -> None:
         self._tables.observed = table
 
@@ -178,6 +185,7 @@ class MemoryTables:
         self.piece_batches: list[Batch] = []
         self.node_batches: list[Batch] = []
         self.pass_batches: list[Batch] = []
+        self.reason_batches: list[Batch] = []
         self.observed: pa.Table | None = None
         self.evidence_files: dict[str, bytes] = {}
 
@@ -213,6 +221,11 @@ class MemoryTables:
         made = map(performance_table, self.pass_batches)
         return as_frame(pa.concat_tables([PERFORMANCE_SCHEMA.empty_table(), *made]))
 
+    def reasons(self) -> pl.DataFrame | None:
+        if not self.reason_batches:
+            return None
+        return as_frame(pa.concat_tables(map(reasons_table, self.reason_batches)))
+
     def evidence(self, name: str) -> bytes:
         return self.evidence_files[name]
 
@@ -235,6 +248,8 @@ class MemoryTables:
                 writer.write_nodes(batch)
             for batch in self.pass_batches:
                 writer.write_performance(batch)
+            for batch in self.reason_batches:
+                writer.write_reasons(batch)
             if self.observed is not None:
                 writer.write_observed(self.observed)
             for name, content in self.evidence_files.items():

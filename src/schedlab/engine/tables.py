@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from schedlab._core import NodeNames
 from schedlab.model.cluster import Cluster
-from schedlab.model.states import NODE_STATES, PIECE_ENDS, REASONS, STATES, UNSAID, YES
+from schedlab.model.states import NODE_STATES, PIECE_ENDS, REASONS, STATES, UNSAID, WAIT_REASONS, YES
 
 Batch = Mapping[str, Any]  # column name -> array
 
@@ -86,6 +86,19 @@ PIECES_SCHEMA = pa.schema(
         pa.field("rate", pa.float64(), nullable=False),
         pa.field("expected_end", pa.float64(), nullable=False),  # as believed when the job took these nodes
         pa.field("nodes", pa.string()),
+    ]
+)
+
+# What waiting jobs waited for.
+REASONS_SCHEMA = pa.schema(
+    [
+        pa.field("job", pa.int64(), nullable=False),
+        pa.field("sequence", pa.int64(), nullable=False),
+        pa.field("from", pa.float64(), nullable=False),
+        pa.field("until", pa.float64(), nullable=False),
+        pa.field("why", STATE, nullable=False),
+        pa.field("who", pa.int64()),  # the job in the way
+        pa.field("words", pa.string()),  # which observer refused it, or what the policy says itself
     ]
 )
 
@@ -167,6 +180,19 @@ def timeline_table(batch: Batch, schema: pa.Schema) -> pa.Table:
 
 def performance_table(batch: Batch) -> pa.Table:
     return _plain_table(batch, PERFORMANCE_SCHEMA)
+
+
+def reasons_table(batch: Batch) -> pa.Table:
+    words, texts = batch["words"], [*batch["texts"], None]
+    arrays = {
+        "job": pa.array(batch["id"], pa.int64()),
+        "why": _words(batch["why"], WAIT_REASONS),
+        "words": pa.array([texts[number] for number in words.tolist()], pa.string()),
+    }
+    columns = [
+        arrays[field.name] if field.name in arrays else _plain(field, batch[field.name]) for field in REASONS_SCHEMA
+    ]
+    return pa.Table.from_arrays(columns, schema=REASONS_SCHEMA)
 
 
 def _plain_table(batch: Batch, schema: pa.Schema) -> pa.Table:

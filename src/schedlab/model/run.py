@@ -50,6 +50,8 @@ class Tables(Protocol):
 
     def performance(self) -> pl.DataFrame: ...
 
+    def reasons(self) -> pl.DataFrame | None: ...
+
     def evidence(self, name: str) -> bytes: ...
 
     def save(self, config: dict[str, Any], path: Path, force: bool) -> None: ...
@@ -128,6 +130,11 @@ class Run:
     def performance(self) -> pl.DataFrame:
         """What each decision cost: seconds, and the memory of the process; empty if it was not recorded."""
         return self.tables.performance()
+
+    @cached_property
+    def reasons(self) -> pl.DataFrame | None:
+        """What waiting jobs waited for, and from when until when; None if the run was not asked to say so."""
+        return self.tables.reasons()
 
     def evidence(self, name: str) -> bytes:
         """A file that the decider left behind, such as slurm/slurmctld.log."""
