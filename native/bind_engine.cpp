@@ -209,13 +209,14 @@ class NativePolicy {
     if (view->over()) throw DecisionError("the simulation is over: nothing can be decided any more");
     set_view(view);
     policy_->decide(*view, view->events());
+    view->explained_by(policy_);
   }
   // Which kind of policy it is depends on the calendar, and that is known only now.
   void set_view(const std::shared_ptr<View> &view) {
     for (const auto &source : sources_) source->set_view(view);
     if (!policy_) policy_ = make_policy(*choice_, view->has_calendar());
   }
-  std::unique_ptr<Decider> release() { return std::move(policy_); }
+  std::shared_ptr<Decider> release() { return std::move(policy_); }
   std::vector<double> memory() const { return policy_ ? policy_->memory() : std::vector<double>(); }
   void recall(const std::shared_ptr<View> &view, const std::vector<double> &memory) {
     set_view(view);
@@ -232,7 +233,7 @@ class NativePolicy {
 
   std::vector<std::shared_ptr<PythonKeys>> sources_;
   std::optional<PolicyChoice> choice_;
-  std::unique_ptr<Decider> policy_;
+  std::shared_ptr<Decider> policy_;
 };
 
 // An engine with its host and its policy, as Python holds it.
@@ -386,7 +387,7 @@ class Simulation {
   PythonHost host_;
   std::shared_ptr<Engine> engine_;
   nb::object view_;  // held, so that it is the same object each time
-  std::unique_ptr<Decider> decider_;
+  std::shared_ptr<Decider> decider_;
   std::unique_ptr<Gate> gate_;
   bool passing_ = false;
 };

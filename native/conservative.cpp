@@ -71,6 +71,7 @@ class Conservative final : public QueuePolicy {
 
   void review(View &view) override {
     QueuePolicy::review(view);
+    if (!in_step()) return;
     std::vector<Reservation> others;
     for (Reservations::Position p; !reserved_.at_end(p); p = reserved_.next(p)) {
       const Job &job = view.job(reserved_[p].slot);
@@ -78,7 +79,7 @@ class Conservative final : public QueuePolicy {
     }
     blame_.look(view, by_nodes_, others);
   }
-  Why why(View &view, Slot slot) override {
+  Why reason(View &view, Slot slot) override {
     if (const auto obstacle = view.obstacle(slot)) return {*obstacle};
     if (const Slot delayed = blame_.of(slot); delayed != kNoSlot) return {WaitReason::WouldDelay, delayed};
     return view.otherwise(slot, WaitReason::Limit);

@@ -145,9 +145,10 @@ class Easy final : public QueuePolicy {
 
   void review(View &view) override {
     QueuePolicy::review(view);
+    if (!in_step()) return;
     if (!queue_.empty()) reviewed_.reserve(view, queue_.front().slot);
   }
-  Why why(View &view, Slot slot) override {
+  Why reason(View &view, Slot slot) override {
     if (const auto obstacle = view.obstacle(slot)) return {*obstacle};
     const Slot head = queue_.front().slot;
     if (slot != head && would_delay(view, view.job(slot))) return {WaitReason::WouldDelay, head};

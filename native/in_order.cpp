@@ -10,7 +10,7 @@ class NoBackfill final : public QueuePolicy {
  public:
   using QueuePolicy::QueuePolicy;
 
-  Why why(View &view, Slot slot) override {
+  Why reason(View &view, Slot slot) override {
     if (slot != queue_.front().slot) return {WaitReason::Behind, queue_.front().slot};
     if (const auto obstacle = view.obstacle(slot)) return {*obstacle};
     return view.otherwise(slot, WaitReason::Limit);
@@ -27,7 +27,7 @@ class Skip final : public QueuePolicy {
  public:
   Skip(Order order, std::int64_t depth) : QueuePolicy(std::move(order)), depth_(depth) {}
 
-  Why why(View &view, Slot slot) override {
+  Why reason(View &view, Slot slot) override {
     if (const auto obstacle = view.obstacle(slot)) return {*obstacle};
     return view.otherwise(slot, WaitReason::Limit);
   }

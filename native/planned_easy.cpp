@@ -24,6 +24,7 @@ class PlannedEasy final : public QueuePolicy {
 
   void review(View &view) override {
     QueuePolicy::review(view);
+    if (!in_step()) return;
     const auto most =
         static_cast<std::size_t>(depth_ < 0 ? reservations_ : std::min<std::int64_t>(reservations_, depth_ + 1));
     std::vector<Reservation> first;
@@ -31,7 +32,7 @@ class PlannedEasy final : public QueuePolicy {
       first.push_back({queue_[p].slot});
     blame_.look(view, by_nodes_, first);
   }
-  Why why(View &view, Slot slot) override {
+  Why reason(View &view, Slot slot) override {
     if (const auto obstacle = view.obstacle(slot)) return {*obstacle};
     if (const Slot delayed = blame_.of(slot); delayed != kNoSlot) return {WaitReason::WouldDelay, delayed};
     return view.otherwise(slot, WaitReason::Limit);

@@ -121,7 +121,9 @@ void Engine::tell_why_held() {
 void Engine::ask_why() {
   Reasons &reasons = *reasons_;
   ++reasons.instant;
-  if (reasons.decider) reasons.decider->review(*view_);
+  const std::shared_ptr<Decider> native = reasons.native.lock();
+  Decider *asked = reasons.decider && reasons.decider->explains() ? reasons.decider : native.get();
+  if (asked) asked->review(*view_);
   for (Slot slot = waiting_first_; slot != kNoSlot; slot = jobs_[slot].next) {
     worked(64);
     const Job &job = jobs_[slot];
@@ -130,7 +132,7 @@ void Engine::ask_why() {
         said != reasons.said.end() && said->second.sequence == job.sequence) {
       waited = said->second.waited;
     } else {
-      const Why why = reasons.decider ? reasons.decider->why(*view_, slot) : view_->why(slot);
+      const Why why = asked ? asked->why(*view_, slot) : view_->why(slot);
       waited = {why.reason, why.who == kNoSlot ? -1 : jobs_[why.who].id};
       if (why.reason == WaitReason::Gate) waited.words = reasons.gated.at(slot).waited.words;
     }
@@ -211,6 +213,10 @@ void View::explain(Slot slot, const std::string &why, std::int64_t who) {
     reasons.said.erase(slot);
   else
     reasons.said[slot] = {job.sequence, waited};
+}
+
+void View::explained_by(const std::shared_ptr<Decider> &native) {
+  if (engine_->reasons_) engine_->reasons_->native = native;
 }
 
 // An observer has not allowed a start.

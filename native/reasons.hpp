@@ -95,7 +95,8 @@ struct Reasons {
     Waited waited;
   };
   WaitRecord record;
-  Decider *decider = nullptr;            // who is asked; null: the engine says what it can
+  Decider *decider = nullptr;            // who is asked, if he explains; else
+  std::weak_ptr<Decider> native;         // the policy that he builds on; else the engine says what it can
   std::vector<Slot> held;                // jobs that are or were held
   std::unordered_map<Slot, Said> said;   // by deciders in words of their own
   std::unordered_map<Slot, Said> gated;  // by whom a start was last refused

@@ -72,6 +72,7 @@ struct Finished {
   Time submit, start, end, runtime, limit;
 };
 
+class Decider;
 class Engine;
 class Plan;
 
@@ -160,6 +161,7 @@ class View {
   // Why a job waits (reasons.cpp). What a decider says of a job holds until it says something else; empty takes it
   // back.
   void explain(Slot slot, const std::string &why, std::int64_t who);
+  void explained_by(const std::shared_ptr<Decider> &native);  // a policy that somebody else builds on
   // In a run that gives reasons: what keeps it from starting now, whoever decides; nothing if it fits.
   std::optional<WaitReason> obstacle(Slot slot) const;
   Why otherwise(Slot slot, WaitReason reason) const;  // this, unless an observer has refused its last start
@@ -208,6 +210,8 @@ class Decider {
   virtual void after(View &) {}
   virtual bool needs_estimated_ends() const { return false; }
   // Why jobs wait, where that was asked for: at the end of an instant, `review` once, then `why` of each waiting job.
+  // One that does not explain leaves it to the native policy that it builds on, or else to the engine.
+  virtual bool explains() const { return true; }
   virtual void review(View &) {}
   virtual Why why(View &view, Slot slot);
 };
