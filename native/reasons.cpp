@@ -41,8 +41,8 @@ Reasons::~Reasons() = default;
 // ---- rows ----
 
 std::int32_t WaitRecord::number_of(const std::string &text) {
-  const auto [at, fresh] = numbers_.emplace(text, static_cast<std::int32_t>(rows_.texts.size()));
-  if (fresh) rows_.texts.push_back(text);
+  const auto [at, fresh] = numbers_.emplace(text, static_cast<std::int32_t>(rows_.texts_so_far.size()));
+  if (fresh) rows_.texts_so_far.push_back(text);
   return at->second;
 }
 
@@ -74,7 +74,7 @@ void WaitRecord::end(const Open &open, Time now) {
 void WaitRecord::write(const Open &open, const Waited &waited, Time from, Time until) {
   if (rows_.room() == 0) {
     ReasonRows next(rows_.number() + 1);
-    next.texts = rows_.texts;
+    next.texts_so_far = rows_.texts_so_far;
     host_.take(std::move(rows_));
     rows_ = std::move(next);
   }

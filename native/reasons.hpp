@@ -63,7 +63,7 @@ class WaitRecord {
   void finish() { host_.take(std::move(rows_)); }
 
   std::int32_t number_of(const std::string &text);
-  const std::string &text(std::int32_t number) const { return rows_.texts[static_cast<std::size_t>(number)]; }
+  const std::string &text(std::int32_t number) const { return rows_.texts_so_far[static_cast<std::size_t>(number)]; }
 
  private:
   struct Open {

@@ -154,7 +154,6 @@ jobs = st.lists(
 
 
 def tables(run: sl.Run) -> list[pl.DataFrame]:
-    assert run.reasons is not None
     return [run.jobs, run.timeline, run.pieces, run.nodes, run.reasons]
 
 

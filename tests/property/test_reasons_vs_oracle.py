@@ -34,7 +34,6 @@ def engine_reasons(case: Case, observers: list[Any]) -> tuple[sl.Run, dict[int, 
         validate=True,
         **case.options,
     )
-    assert run.reasons is not None
     rows: dict[int, list[Row]] = {}
     for row in run.reasons.sort("sequence", "from").iter_rows(named=True):
         rows.setdefault(row["sequence"], []).append(Row(row["from"], row["until"], row["why"], row["who"]))
