@@ -197,10 +197,13 @@ void View::explain(Slot slot, const std::string &why, std::int64_t who) {
   const Job &job = engine_->jobs_[slot];
   if (job.state != State::Waiting && job.state != State::Held)
     engine_->refuse("explain the waiting of", slot, "it does not wait");
+  const std::optional<WaitReason> known = wait_reason(why);
+  if ((known == WaitReason::WouldDelay || known == WaitReason::Behind) && who < 0)
+    engine_->refuse("explain the waiting of", slot, "'" + why + "' has to say which job is in the way (who)");
   if (!engine_->reasons_) return;
   Reasons &reasons = *engine_->reasons_;
   Waited waited{WaitReason::OwnWords, who};
-  if (const auto known = wait_reason(why))
+  if (known && *known != WaitReason::Gate && *known != WaitReason::OwnWords)
     waited.reason = *known;
   else if (!why.empty())
     waited.words = reasons.record.number_of(why);
