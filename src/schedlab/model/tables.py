@@ -6,6 +6,9 @@ from __future__ import annotations
 from schedlab.model.states import NODE_STATES, PIECE_ENDS, REASONS, STATES
 from schedlab.model.table import Column, Table
 
+FORMAT = 2  # of run folders; grows when older versions of schedlab could not read them, or would misunderstand them
+READABLE = (1, FORMAT)
+
 _AS_IN_THE_LOG = "as in the log; null if unknown"
 _HAD = "as in jobs.parquet: what it had then"
 
