@@ -82,6 +82,7 @@ struct Job {
 
   Time reserved_start;  // conservative: its reservation
   Shares reserved_shares;
+  std::uint64_t reserved_mark;  // of the plan, when nothing earlier was found
 
   // The work that it has done by then, in seconds of its runtime; what it cost to begin again is not among it.
   double done(Time now) const {
