@@ -21,6 +21,10 @@ struct JobColumns {
   const double *shape_runtime, *shape_limit;
   const std::uint8_t *malleable;
   const double *interval;
+
+  // What jobs carry along, where somebody asks for it: JSON texts, that of job i from attachment_end[i - 1] on.
+  const std::int64_t *attachment_end = nullptr;
+  const char *attachment_text;
 };
 
 // Which nodes the jobs of a batch had, one job after the other.
@@ -93,6 +97,32 @@ struct PieceRows : Batch {
   bool has_room(const Shares &shares) const { return room() > 0 && allocations.room() >= shares.size(); }
 };
 
+// Jobs that were submitted during the run, in the order of entering; what else is known of them only where the rows of
+// results do not tell it.
+struct SubmittedRows : Batch {
+  Column<std::int64_t> sequence, id;
+  Column<double> called;
+  Column<std::int64_t> count;
+  Column<std::int32_t> request, user, group, queue, partition;
+  Column<double> submit, runtime, limit, cancel;
+
+  SubmittedRows(int number, bool workload) : Batch(number), whole(workload) {
+    if (whole)
+      lay_out(sequence, id, called, count, request, user, group, queue, partition, submit, runtime, limit, cancel);
+    else
+      lay_out(sequence, id, called);
+  }
+  bool whole;
+};
+
+// Stretches during which a job was held by a decision.
+struct HoldRows : Batch {
+  Column<std::int64_t> sequence, id;
+  Column<double> begin, end;
+
+  explicit HoldRows(int number) : Batch(number) { lay_out(sequence, id, begin, end); }
+};
+
 // Changes of nodes.
 struct NodeRows : Batch {
   Column<double> time;
@@ -130,10 +160,17 @@ class Host {
  public:
   virtual ~Host() = default;
   virtual bool refill(JobColumns &columns) = 0;  // false when the workload is over
+  // Nothing is left to happen: whoever says that more jobs may come nevertheless; empty if nobody does.
+  virtual std::string more_may_come() = 0;
+  // In a run that is taken up again: a request, and the name of a job, that were given during the run.
+  virtual void know_request(const std::string &text) = 0;
+  virtual void know_name(std::int64_t id, const std::string &name) = 0;
   virtual void take(JobRows &&rows) = 0;
   virtual void take(TimelineRows &&rows) = 0;
   virtual void take(PieceRows &&rows) = 0;
   virtual void take(NodeRows &&rows) = 0;
+  virtual void take(SubmittedRows &&rows) = 0;
+  virtual void take(HoldRows &&rows) = 0;
   virtual void take(PassRows &&rows) = 0;
   // Both look at the clock, and do something a few times a second; both may throw to stop the run. `tick` comes at the
   // end of an instant, when everything may be looked at; `tick_within` in the middle of a pass that takes its time,

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from schedlab.engine.folder import OutputFolder, explained
-from schedlab.engine.tables import NODES_SCHEMA, PERFORMANCE_SCHEMA, PIECES_SCHEMA
+from schedlab.engine.tables import HOLDS_SCHEMA, NODES_SCHEMA, PERFORMANCE_SCHEMA, PIECES_SCHEMA, SUBMITTED_SCHEMA
 from schedlab.model.states import PIECE_ENDS, REASONS, STATES, UNSAID
 
 if TYPE_CHECKING:
@@ -130,6 +130,12 @@ class FolderTables:
 
     def performance(self) -> pl.DataFrame:
         return self._rare("performance.parquet", PERFORMANCE_SCHEMA)
+
+    def submitted(self) -> pl.DataFrame:
+        return self._rare("submitted.parquet", SUBMITTED_SCHEMA)
+
+    def holds(self) -> pl.DataFrame:
+        return self._rare("holds.parquet", HOLDS_SCHEMA)
 
     def evidence(self, name: str) -> bytes:
         return (self.folder / name).read_bytes()

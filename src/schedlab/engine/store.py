@@ -25,12 +25,16 @@ from schedlab.analysis.metrics import TAU, summarise
 from schedlab.engine.folder import OutputFolder, explained, holds_run
 from schedlab.engine.parquet import FolderTables, TableFile, as_frame, in_workload_order
 from schedlab.engine.tables import (
+    HOLDS_SCHEMA,
     NODES_SCHEMA,
     PERFORMANCE_SCHEMA,
     PIECES_SCHEMA,
+    SUBMITTED_SCHEMA,
     Batch,
     JobTables,
+    holds_table,
     performance_table,
+    submitted_table,
     timeline_schema,
     timeline_table,
 )
@@ -88,6 +92,12 @@ class RunWriter:
 
     def write_nodes(self, batch: Batch) -> None:
         self._write("nodes.parquet", JobTables(self._cluster).nodes_table(batch))
+
+    def write_submitted(self, batch: Batch) -> None:
+        self._write("submitted.parquet", submitted_table(batch))
+
+    def write_holds(self, batch: Batch) -> None:
+        self._write("holds.parquet", holds_table(batch))
 
     def write_performance(self, batch: Batch) -> None:
         self._write("performance.parquet", performance_table(batch))
@@ -155,6 +165,12 @@ class MemoryWriter:
     def write_nodes(self, batch: Batch) -> None:
         self._tables.node_batches.append(batch)
 
+    def write_submitted(self, batch: Batch) -> None:
+        self._tables.submitted_batches.append(batch)
+
+    def write_holds(self, batch: Batch) -> None:
+        self._tables.hold_batches.append(batch)
+
     def write_performance(self, batch: Batch) -> None:
         self._tables.pass_batches.append(batch)
 
@@ -178,6 +194,8 @@ class MemoryTables:
         self.piece_batches: list[Batch] = []
         self.node_batches: list[Batch] = []
         self.pass_batches: list[Batch] = []
+        self.submitted_batches: list[Batch] = []
+        self.hold_batches: list[Batch] = []
         self.observed: pa.Table | None = None
         self.evidence_files: dict[str, bytes] = {}
 
@@ -213,6 +231,13 @@ class MemoryTables:
         made = map(performance_table, self.pass_batches)
         return as_frame(pa.concat_tables([PERFORMANCE_SCHEMA.empty_table(), *made]))
 
+    def submitted(self) -> pl.DataFrame:
+        made = map(submitted_table, self.submitted_batches)
+        return as_frame(pa.concat_tables([SUBMITTED_SCHEMA.empty_table(), *made]))
+
+    def holds(self) -> pl.DataFrame:
+        return as_frame(pa.concat_tables([HOLDS_SCHEMA.empty_table(), *map(holds_table, self.hold_batches)]))
+
     def evidence(self, name: str) -> bytes:
         return self.evidence_files[name]
 
@@ -235,6 +260,10 @@ class MemoryTables:
                 writer.write_nodes(batch)
             for batch in self.pass_batches:
                 writer.write_performance(batch)
+            for batch in self.submitted_batches:
+                writer.write_submitted(batch)
+            for batch in self.hold_batches:
+                writer.write_holds(batch)
             if self.observed is not None:
                 writer.write_observed(self.observed)
             for name, content in self.evidence_files.items():

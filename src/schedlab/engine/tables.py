@@ -97,6 +97,37 @@ NODES_SCHEMA = pa.schema(
     ]
 )
 
+# Jobs that were submitted during the run, in the order of entering.
+SUBMITTED_SCHEMA = pa.schema(
+    [
+        pa.field("sequence", pa.int64(), nullable=False),
+        pa.field("job", pa.int64(), nullable=False),
+        pa.field("called", pa.float64()),  # when they were submitted; null: before anything happened
+        pa.field("name", pa.string()),
+    ]
+)
+
+# Stretches during which jobs were held by a decision.
+HOLDS_SCHEMA = pa.schema(
+    [
+        pa.field("sequence", pa.int64(), nullable=False),
+        pa.field("job", pa.int64(), nullable=False),
+        pa.field("begin", pa.float64(), nullable=False),
+        pa.field("end", pa.float64(), nullable=False),
+    ]
+)
+
+
+def submitted_table(batch: Batch) -> pa.Table:
+    called = np.asarray(batch["called"], np.float64)
+    known = pa.array(called, mask=np.isinf(called))
+    names = pa.array(batch["name"], pa.string())
+    return pa.table([pa.array(batch["sequence"]), pa.array(batch["id"]), known, names], SUBMITTED_SCHEMA)
+
+
+def holds_table(batch: Batch) -> pa.Table:
+    return pa.table([pa.array(batch[name]) for name in ("sequence", "id", "begin", "end")], HOLDS_SCHEMA)
+
 
 class JobTables:
     """Makes one Arrow table of each batch of jobs."""

@@ -50,6 +50,10 @@ class Tables(Protocol):
 
     def performance(self) -> pl.DataFrame: ...
 
+    def submitted(self) -> pl.DataFrame: ...
+
+    def holds(self) -> pl.DataFrame: ...
+
     def evidence(self, name: str) -> bytes: ...
 
     def save(self, config: dict[str, Any], path: Path, force: bool) -> None: ...
@@ -128,6 +132,16 @@ class Run:
     def performance(self) -> pl.DataFrame:
         """What each decision cost: seconds, and the memory of the process; empty if it was not recorded."""
         return self.tables.performance()
+
+    @cached_property
+    def submitted(self) -> pl.DataFrame:
+        """Jobs that were submitted during the run, and when; empty where all are of the workload."""
+        return self.tables.submitted()
+
+    @cached_property
+    def holds(self) -> pl.DataFrame:
+        """When jobs were held by a decision; empty where none was."""
+        return self.tables.holds()
 
     def evidence(self, name: str) -> bytes:
         """A file that the decider left behind, such as slurm/slurmctld.log."""
