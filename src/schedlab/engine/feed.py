@@ -101,7 +101,8 @@ class Feed:
         if not self.named:  # nobody else will ask
             for job in ids:
                 self.written.pop(job, None)
-        return {"sequence": batch["sequence"], "id": batch["id"], "called": batch["called"], "name": names}
+        called = np.where(np.isinf(batch["called"]), np.nan, batch["called"])  # before anything happened
+        return {"sequence": batch["sequence"], "id": batch["id"], "called": called, "name": names}
 
     def given_orders(self) -> dict[str, Any]:
         """The orders that `batches` has keys of: jobs that it does not know need them too."""
@@ -131,9 +132,17 @@ class Feed:
         """The batch of results with all that is known of its jobs."""
         return _Joined(results, self)
 
+    @property
+    def kept_columns(self) -> list[str]:
+        """What results are joined with: what the workload says of jobs, as far as it counts."""
+        if self._kept is None:
+            return []
+        ignored = () if self._options.dependencies == "follow" else ("after", "think")
+        return [name for name in JOB_COLUMNS if name not in ignored]
+
     def column(self, name: str, sequence: NDArray[np.int64]) -> NDArray[Any]:
         """A column of the workload that was kept, of these jobs."""
-        if self._kept is None or name not in JOB_COLUMNS:
+        if self._kept is None or name not in self.kept_columns:
             raise KeyError(name)
         if name not in self._columns:
             parts = [getattr(batch, name) for batch in self._kept] or [np.empty(0, JOB_COLUMNS[name][0])]
@@ -227,7 +236,8 @@ class _Joined(Mapping[str, Any]):
         return self._feed.column(column, self._results["sequence"])
 
     def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys((*self._results, *JOB_COLUMNS)))
+        names = ("name",) if self._feed.named else ()
+        return iter(dict.fromkeys((*self._results, *self._feed.kept_columns, *names)))
 
     def __len__(self) -> int:
         return len(list(iter(self)))
