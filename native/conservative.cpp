@@ -48,7 +48,7 @@ class Conservative final : public QueuePolicy {
         plan_->freed(job.shares, view.now(), job.estimated_end);
         freed_until = std::max(freed_until, job.estimated_end);
       }
-      if (event.kind == Event::Kind::Cancelled && reserved(job)) {
+      if ((event.kind == Event::Kind::Cancelled || event.kind == Event::Kind::Held) && reserved(job)) {
         freed_until = std::max(freed_until, job.reserved_start + job.estimate);
         plan_->freed(job.reserved_shares, job.reserved_start, job.reserved_start + job.estimate);
         withdraw(view, event.slot);
