@@ -106,11 +106,15 @@ void Engine::tell_reasons() {
   }
 }
 
-// Who waits for another job's end, or for the time after it.
+// By a decision; or until another job's end, or until some time after it.
 void Engine::tell_why_held() {
   std::erase_if(reasons_->held, [&](Slot slot) {
     const Job &job = jobs_[slot];
     if (job.state != State::Held) return true;
+    if (job.extra && job.extra->held_since < kNever) {
+      reasons_->record.set(slot, job, now_, {WaitReason::Held});
+      return false;
+    }
     const auto end = ends_by_id_.find(job.after);
     const bool gone = end == ends_by_id_.end() || end->second < kNever;
     reasons_->record.set(slot, job, now_, {WaitReason::Dependency, gone ? -1 : job.after});

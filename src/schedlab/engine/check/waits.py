@@ -54,7 +54,8 @@ def _check_words(record: Record, waits: Waits, row: NDArray[np.int64], offences:
     eligible = np.append(record.eligible, np.nan)[row]
     early = says(DEPENDENCY) & (waits.end > eligible)
     report(early, lambda i: f"it waited for another job until {waits.end[i]}, and was eligible at {eligible[i]}")
-    late = ~says(DEPENDENCY, HELD, OWN_WORDS) & ~unknown & (row >= 0) & ~(waits.begin >= eligible)
+    released = np.isin(row, row[says(HELD)])  # became eligible again then: what it waited for before is told, too
+    late = ~says(DEPENDENCY, HELD, OWN_WORDS) & ~unknown & (row >= 0) & ~released & ~(waits.begin >= eligible)
     report(late, lambda i: f"{WAIT_REASONS[waits.why[i]]}: before it was eligible, at {eligible[i]}")
     there = {
         "budget": record.budget is not None and record.budget["limit"] is not None,
