@@ -3,7 +3,7 @@
 A view is what the policy may know (never a runtime) and how it acts: `view.start(job)`, `view.reserve(job)`,
 `view.wake_at(time)`, … A decision takes effect at once; an impossible one raises `DecisionError`, which names the job,
 the time and why. An event is a pair: (kind, job) with kind one of submitted, completed, cancelled, corrected, requeued
-or point; (kind, node) with closed or opened; or ("woken", None).
+held or point; (kind, node) with closed or opened; or ("woken", None).
 """
 
 from __future__ import annotations
@@ -50,6 +50,9 @@ class Policy(ABC):
     knows_budget: Annotated[
         bool, "whether it can wait for room in a budget of the whole machine; if not, a cap is refused"
     ] = True
+    wants_attachments: Annotated[
+        bool, "whether jobs are to have what the workload attaches to them (`job.attachments`)"
+    ] = False
 
     @abstractmethod
     def decide(self, view: View, events: list[Event]) -> None:
@@ -79,6 +82,10 @@ class Policy(ABC):
 
     def close(self) -> None:  # noqa: B027
         """When the run is over, however it ended: stop it."""
+
+    def more_may_come(self, view: View) -> bool:
+        """Nothing is left to happen: will it submit more jobs? Then the run stays open for wake-ups that are due."""
+        return False
 
     def evidence(self) -> dict[str, bytes]:
         """At the end, or where it failed: files to be kept with the run, by name (`run.evidence("log.txt")`)."""

@@ -163,6 +163,34 @@ PIECES = Table(
     ),
 )
 
+SUBMITTED = Table(
+    "submitted",
+    "a job that a decider or an observer submitted during the run, in the order of entering",
+    (
+        Column("sequence", "int64", "as in jobs.parquet", encoding="delta"),
+        Column("job", "int64", "as in jobs.parquet", encoding="delta", source="id"),
+        Column(
+            "called",
+            "double",
+            "when it was submitted, for then or for later; null: before anything had happened",
+            nullable=True,
+            encoding="split",
+        ),
+        Column("name", "string", "its name, if it was given one", nullable=True),
+    ),
+)
+
+HOLDS = Table(
+    "holds",
+    "a stretch during which a decision held a job",
+    (
+        Column("sequence", "int64", "as in jobs.parquet"),
+        Column("job", "int64", "as in jobs.parquet", source="id"),
+        Column("begin", "double", "when it was held", encoding="split"),
+        Column("end", "double", "when it was released, left or the run was over", encoding="split"),
+    ),
+)
+
 NODES = Table(
     "nodes",
     "a node that failed, slept, came back",
@@ -213,4 +241,4 @@ PERFORMANCE = Table(
     repeatable=False,
 )
 
-TABLES = {table.name: table for table in (JOBS, TIMELINE, PIECES, NODES, OBSERVED, PERFORMANCE)}
+TABLES = {table.name: table for table in (JOBS, TIMELINE, PIECES, NODES, SUBMITTED, HOLDS, OBSERVED, PERFORMANCE)}
