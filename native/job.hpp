@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "machine.hpp"
+#include "predecessors.hpp"
 
 namespace schedlab {
 
@@ -24,7 +25,8 @@ enum class Reason : std::uint8_t {
   Preempted,
   NodeFailure,
   Maintenance,
-  TimeLimit,  // by whoever decides elsewhere; one that the engine kills at its limit has no reason
+  TimeLimit,       // by whoever decides elsewhere; one that the engine kills at its limit has no reason
+  NeverSatisfied,  // what it waited for cannot happen any more
 };
 
 // One way to run a job: on what, and how long that takes and may take.
@@ -50,10 +52,10 @@ struct Job {
   std::int64_t count, cores;
   const Request *request;
   std::int32_t request_number, user, group, queue, partition;
-  std::int64_t after;
-  Time think;
   std::unique_ptr<Flexible> flexible;  // null: it is rigid
   std::int32_t shape = 0;              // which of its shapes the fields above are
+  bool awaited;                        // others may refer to it
+  std::unique_ptr<Waits> waits;        // null: it is not held by predecessors
 
   // What has become of it.
   State state;

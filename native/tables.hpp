@@ -9,8 +9,8 @@ namespace schedlab {
 // A batch of the workload; the memory belongs to the host until it gives the next one.
 struct JobColumns {
   std::size_t size = 0;
-  const std::int64_t *id, *count, *after;
-  const double *submit, *runtime, *limit, *cancel, *think;
+  const std::int64_t *id, *count;
+  const double *submit, *runtime, *limit, *cancel;
   const std::int32_t *request, *user, *group, *queue, *partition;
   const double *key[2] = {
       nullptr, nullptr};  // places in the queue and among backfill candidates that the host has computed; null if not
@@ -21,6 +21,12 @@ struct JobColumns {
   const double *shape_runtime, *shape_limit;
   const std::uint8_t *malleable;
   const double *interval;
+
+  // The jobs to wait for, where dependencies are followed and there are any: those of job i are from before_end[i - 1]
+  // to before_end[i]. `last_referrer` is the position in the log of the last job that refers to this one; -1 if none.
+  const std::int64_t *before_end = nullptr, *before_job, *last_referrer;
+  const std::uint8_t *before_condition, *before_any;
+  const double *before_delay;
 };
 
 // Which nodes the jobs of a batch had, one job after the other.
@@ -43,7 +49,6 @@ struct AllocationRows : Batch {
 // What the rows of a run tell.
 struct RowContent {
   bool workload;      // of a job, also what the workload says; otherwise the host looks there, by `sequence`
-  bool dependencies;  // and whom it had to wait for
   std::size_t nodes;  // the most that a job can have
 };
 
@@ -56,9 +61,9 @@ struct JobRows : Batch {
   AllocationRows allocations;
 
   RowContent content;
-  Column<std::int64_t> id, count, after;
+  Column<std::int64_t> id, count;
   Column<std::int32_t> request, user, group, queue, partition;
-  Column<double> submit, runtime, limit, think;
+  Column<double> submit, runtime, limit;
 
   JobRows(int number, RowContent wanted) : Batch(number), allocations(number, wanted.nodes), content(wanted) {
     const auto with = [&](auto &...more) {
@@ -66,10 +71,8 @@ struct JobRows : Batch {
     };
     if (!content.workload)
       with();
-    else if (!content.dependencies)
-      with(id, count, request, user, group, queue, partition, submit, runtime, limit);
     else
-      with(id, count, request, user, group, queue, partition, submit, runtime, limit, after, think);
+      with(id, count, request, user, group, queue, partition, submit, runtime, limit);
   }
   bool has_room(const Shares &shares) const { return room() > 0 && allocations.room() >= shares.size(); }
 };
@@ -91,6 +94,17 @@ struct PieceRows : Batch {
     lay_out(sequence, id, cores, count, request, begin, end, work, rate, expected_end, how, reason, allocated);
   }
   bool has_room(const Shares &shares) const { return room() > 0 && allocations.room() >= shares.size(); }
+};
+
+// Whom jobs had to wait for, in the order of their submission.
+struct PredecessorRows : Batch {
+  Column<std::int64_t> sequence, id, predecessor;
+  Column<std::uint8_t> condition, any, known;  // `known`: one that is not has no say
+  Column<double> delay;
+
+  explicit PredecessorRows(int number) : Batch(number) {
+    lay_out(sequence, id, predecessor, condition, any, known, delay);
+  }
 };
 
 // Changes of nodes.
@@ -134,6 +148,7 @@ class Host {
   virtual void take(TimelineRows &&rows) = 0;
   virtual void take(PieceRows &&rows) = 0;
   virtual void take(NodeRows &&rows) = 0;
+  virtual void take(PredecessorRows &&rows) = 0;
   virtual void take(PassRows &&rows) = 0;
   // Both look at the clock, and do something a few times a second; both may throw to stop the run. `tick` comes at the
   // end of an instant, when everything may be looked at; `tick_within` in the middle of a pass that takes its time,

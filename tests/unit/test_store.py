@@ -74,19 +74,16 @@ def test_the_jobs_of_a_run(tmp_path: Path) -> None:
     assert jobs["group"].to_list() == [None] * 5
     assert jobs["priority"].to_list() == [0, 10, 20, 30, None]
     assert jobs["backfilled"].to_list() == [False, False, False, True, False]
-    assert "after" not in jobs.columns
     assert "name" not in jobs.columns
     # the file itself keeps the order in which jobs left
     assert pl.read_parquet(tmp_path / "run" / "jobs.parquet")["job"].to_list() == [5, 1, 4, 2, 3]
 
 
 def test_columns_that_only_some_runs_have(tmp_path: Path) -> None:
-    with RunWriter(tmp_path / "run", Cluster.of_cores(4), dependencies=True) as writer:
+    with RunWriter(tmp_path / "run", Cluster.of_cores(4)) as writer:
         writer.write_jobs(job_batch() | {"name": list("edcba")})
         run = writer.finish(config())
     assert run.jobs["name"].to_list() == ["d", "b", "a", "c", "e"]
-    assert run.jobs["after"].to_list() == [None] * 5
-    assert run.jobs["think"].to_list() == [0] * 5
     assert run.jobs["nodes"].to_list() == [None] * 5  # a pool has no nodes to name
 
 

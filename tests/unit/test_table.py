@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.batches import after
 
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request
@@ -168,7 +169,7 @@ def test_job_ids_may_be_names(tmp_path):
     jobs = jobs_of(workload)
     assert jobs.id.tolist() == [1, 2, 3]
     assert jobs.names == ("1", "a_2", "b")
-    assert jobs.after.tolist() == [-1, 1, -1]
+    assert after(jobs) == [-1, 1, -1]
     assert workload.report.filled["preceding job: name not seen before, counts as none"] == 1
 
 

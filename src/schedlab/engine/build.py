@@ -151,7 +151,6 @@ def new_simulation(
         estimator=choice.estimator,
         pass_per_event=options.passes == "event",
         kill_at_limit=options.overrun == "kill",
-        follow_dependencies=options.dependencies == "follow",
         calendar=[(w.nodes, w.start, w.until, list(map(int, w.users)), w.by) for w in calendar],
         budget=None if budget is None else budget.for_core(),
         keep_history=choice.decider is not None,

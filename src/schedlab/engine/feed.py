@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from schedlab import _core
 from schedlab.engine.build import Chosen, computed_ahead
 from schedlab.engine.options import Detail, Options
+from schedlab.engine.references import References
 from schedlab.engine.requests import CountedRequests
 from schedlab.model.cluster import Cluster
 from schedlab.model.eligible import eligible_groups
 from schedlab.model.errors import DecisionError
+from schedlab.model.predecessors import Predecessors
 from schedlab.model.request import Request
 from schedlab.model.states import REASONS
 from schedlab.model.workload import JOB_COLUMNS, JobBatch, Workload
@@ -47,8 +49,11 @@ class Feed:
         self.written: dict[int, str] = {}  # ids as the log writes them, where they are not numbers
         self._kept: list[JobBatch] | None = [] if keep else None
         self._columns: dict[str, NDArray[Any]] = {}
+        self._references: References | None = None
 
     def batches(self) -> Iterator[dict[str, Any]]:
+        if self._options.dependencies == "follow":
+            self._references = References.of(self._workload)
         for given in self._workload.batches():
             for request in self.requests.add(self._workload.requests[len(self.requests) :]):
                 self._add(request)
@@ -57,7 +62,15 @@ class Feed:
                 self.written.update(zip(batch.id.tolist(), batch.names, strict=True))
             if self._kept is not None:
                 self._kept.append(batch)
-            yield batch.columns() | self._keys(batch) | (batch.shapes.columns() if batch.shapes is not None else {})
+            shapes = {} if batch.shapes is None else batch.shapes.columns()
+            yield batch.columns() | self._keys(batch) | shapes | self._before(batch)
+
+    def _before(self, batch: JobBatch) -> dict[str, NDArray[Any]]:
+        """Whom jobs have to wait for, where that is followed."""
+        if self._references is None:
+            return {}
+        last = self._references.last(batch.id)
+        return (batch.predecessors or Predecessors.none(len(batch))).columns() | {"last_referrer": last}
 
     def _keys(self, batch: JobBatch) -> dict[str, NDArray[np.float64]]:
         """The places in the queue of these jobs, from orders in Python that need no more than their columns."""

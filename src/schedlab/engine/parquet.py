@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from schedlab.engine.folder import OutputFolder, explained
-from schedlab.engine.tables import NODES_SCHEMA, PERFORMANCE_SCHEMA, PIECES_SCHEMA
+from schedlab.engine.tables import NODES_SCHEMA, PERFORMANCE_SCHEMA, PIECES_SCHEMA, PREDECESSORS_SCHEMA
 from schedlab.model.states import PIECE_ENDS, REASONS, STATES, UNSAID
 
 if TYPE_CHECKING:
@@ -28,16 +28,15 @@ _SPLIT = (
     "end",
     "runtime",
     "priority",
-    "think",
     "time",
     "decide_seconds",
     "pass_seconds",
 )
-_DELTA = ("job", "sequence", "running", "queued")
+_DELTA = ("job", "sequence", "predecessor", "running", "queued")
 _AMOUNTS = ("used_", "queued_")  # begin the names of columns of the timeline, one for each resource: also counters
 # Few different values. All other columns repeat too little for a dictionary to pay.
 _DICTIONARY = (
-    *("state", "reason", "user", "group", "queue", "partition"),
+    *("state", "reason", "condition", "delay", "user", "group", "queue", "partition"),
     *("cores", "count", "request", "limit", "estimate", "nodes", "memory_mb"),
 )
 
@@ -127,6 +126,9 @@ class FolderTables:
 
     def nodes(self) -> pl.DataFrame:
         return self._rare("nodes.parquet", NODES_SCHEMA)
+
+    def predecessors(self) -> pl.DataFrame:
+        return self._rare("predecessors.parquet", PREDECESSORS_SCHEMA)
 
     def performance(self) -> pl.DataFrame:
         return self._rare("performance.parquet", PERFORMANCE_SCHEMA)

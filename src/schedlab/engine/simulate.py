@@ -82,7 +82,6 @@ class Simulation:
             decider, self._observers = self._saved.objects[:2]
             choice = replace(choice, decider=decider)
         self._choice = choice
-        follow = options.dependencies == "follow"
         keep = scenario.out is None and not workload.flexible
         self._calendar = calendar = self._observers.calendar(cluster, choice.decider, workload.labels.get("user", ()))
         self._budget = self._observers.budget(cluster, choice.decider)
@@ -97,9 +96,9 @@ class Simulation:
         )
         self._feed = Feed(workload, cluster, self.core, choice, options, detail=scenario.requests, keep=keep)
         self._writer = (
-            MemoryWriter(cluster, dependencies=follow)
+            MemoryWriter(cluster)
             if scenario.out is None
-            else RunWriter(Path(scenario.out), cluster, force=scenario.force, dependencies=follow)
+            else RunWriter(Path(scenario.out), cluster, force=scenario.force)
         )
         self._watch, self._progress = watch, progress
         self._over = False  # of one that is made step by step: whether nothing will happen any more

@@ -1,8 +1,9 @@
 """Runs on disk and in memory: what takes the engine's results, and what reads them again.
 
-A run folder holds jobs.parquet, timeline.parquet, where there is something to tell pieces.parquet, nodes.parquet and
-observed.parquet, if it was asked for performance.parquet, what a decider elsewhere leaves as evidence, and, written
-last, run.json. Results stream out while the simulation goes on: memory does not grow with the number of jobs.
+A run folder holds jobs.parquet, timeline.parquet, where there is something to tell pieces.parquet, nodes.parquet,
+predecessors.parquet and observed.parquet, if it was asked for performance.parquet, what a decider elsewhere leaves as
+evidence, and, written last, run.json. Results stream out while the simulation goes on: memory does not grow with the
+number of jobs.
 """
 
 from __future__ import annotations
@@ -28,9 +29,11 @@ from schedlab.engine.tables import (
     NODES_SCHEMA,
     PERFORMANCE_SCHEMA,
     PIECES_SCHEMA,
+    PREDECESSORS_SCHEMA,
     Batch,
     JobTables,
     performance_table,
+    predecessors_table,
     timeline_schema,
     timeline_table,
 )
@@ -53,10 +56,10 @@ class RunWriter:
     column; then all batches have one.
     """
 
-    def __init__(self, path: str | Path, cluster: Cluster, *, force: bool = False, dependencies: bool = False) -> None:
+    def __init__(self, path: str | Path, cluster: Cluster, *, force: bool = False) -> None:
         self.path = Path(path)
         self._folder = OutputFolder(path, force)
-        self._cluster, self._dependencies = cluster, dependencies
+        self._cluster = cluster
         self._job_tables: JobTables | None = None
         self._files: dict[str, TableFile] = {}
         self._evidence: list[str] = []
@@ -77,7 +80,7 @@ class RunWriter:
 
     def write_jobs(self, batch: Batch) -> None:
         if self._job_tables is None:
-            self._job_tables = JobTables(self._cluster, names="name" in batch, dependencies=self._dependencies)
+            self._job_tables = JobTables(self._cluster, names="name" in batch)
         self._write("jobs.parquet", self._job_tables.table(batch))
 
     def write_timeline(self, batch: Batch) -> None:
@@ -88,6 +91,9 @@ class RunWriter:
 
     def write_nodes(self, batch: Batch) -> None:
         self._write("nodes.parquet", JobTables(self._cluster).nodes_table(batch))
+
+    def write_predecessors(self, batch: Batch) -> None:
+        self._write("predecessors.parquet", predecessors_table(batch))
 
     def write_performance(self, batch: Batch) -> None:
         self._write("performance.parquet", performance_table(batch))
@@ -107,7 +113,7 @@ class RunWriter:
     def finish(self, config: dict[str, Any]) -> Run:
         """Complete the run. `config` has policy, options, workload, requests, and what else run.json should say."""
         if "jobs.parquet" not in self._files:
-            self._write("jobs.parquet", JobTables(self._cluster, dependencies=self._dependencies).schema.empty_table())
+            self._write("jobs.parquet", JobTables(self._cluster).schema.empty_table())
         if "timeline.parquet" not in self._files:
             self._write("timeline.parquet", timeline_schema(self._cluster).empty_table())
         with explained(self.path):
@@ -132,8 +138,8 @@ class RunWriter:
 class MemoryWriter:
     """Takes results as RunWriter does and keeps them as they come; tables are made of them when somebody looks."""
 
-    def __init__(self, cluster: Cluster, *, dependencies: bool = False) -> None:
-        self._tables = MemoryTables(cluster, dependencies)
+    def __init__(self, cluster: Cluster) -> None:
+        self._tables = MemoryTables(cluster)
 
     def __enter__(self) -> Self:
         return self
@@ -155,6 +161,9 @@ class MemoryWriter:
     def write_nodes(self, batch: Batch) -> None:
         self._tables.node_batches.append(batch)
 
+    def write_predecessors(self, batch: Batch) -> None:
+        self._tables.predecessor_batches.append(batch)
+
     def write_performance(self, batch: Batch) -> None:
         self._tables.pass_batches.append(batch)
 
@@ -171,12 +180,13 @@ class MemoryWriter:
 class MemoryTables:
     """The tables of a run that was not written."""
 
-    def __init__(self, cluster: Cluster, dependencies: bool) -> None:
-        self.cluster, self.dependencies = cluster, dependencies
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
         self.job_batches: list[Batch] = []
         self.time_batches: list[Batch] = []
         self.piece_batches: list[Batch] = []
         self.node_batches: list[Batch] = []
+        self.predecessor_batches: list[Batch] = []
         self.pass_batches: list[Batch] = []
         self.observed: pa.Table | None = None
         self.evidence_files: dict[str, bytes] = {}
@@ -197,7 +207,7 @@ class MemoryTables:
 
     def jobs(self) -> pl.DataFrame:
         named = bool(self.job_batches) and "name" in self.job_batches[0]
-        tables = JobTables(self.cluster, names=named, dependencies=self.dependencies)
+        tables = JobTables(self.cluster, names=named)
         whole = pa.concat_tables([tables.schema.empty_table(), *map(tables.table, self.job_batches)])
         return in_workload_order(whole, self.observed)
 
@@ -208,6 +218,10 @@ class MemoryTables:
     def nodes(self) -> pl.DataFrame:
         made = map(JobTables(self.cluster).nodes_table, self.node_batches)
         return as_frame(pa.concat_tables([NODES_SCHEMA.empty_table(), *made]))
+
+    def predecessors(self) -> pl.DataFrame:
+        made = map(predecessors_table, self.predecessor_batches)
+        return as_frame(pa.concat_tables([PREDECESSORS_SCHEMA.empty_table(), *made]))
 
     def performance(self) -> pl.DataFrame:
         made = map(performance_table, self.pass_batches)
@@ -224,7 +238,7 @@ class MemoryTables:
         return pl.DataFrame(pa.concat_tables([schema.empty_table(), *made]))
 
     def save(self, config: dict[str, Any], path: Path, force: bool) -> None:
-        with RunWriter(path, self.cluster, force=force, dependencies=self.dependencies) as writer:
+        with RunWriter(path, self.cluster, force=force) as writer:
             for batch in self.job_batches:
                 writer.write_jobs(batch)
             for batch in self.time_batches:
@@ -233,6 +247,8 @@ class MemoryTables:
                 writer.write_pieces(batch)
             for batch in self.node_batches:
                 writer.write_nodes(batch)
+            for batch in self.predecessor_batches:
+                writer.write_predecessors(batch)
             for batch in self.pass_batches:
                 writer.write_performance(batch)
             if self.observed is not None:

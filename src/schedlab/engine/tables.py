@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from schedlab._core import NodeNames
 from schedlab.model.cluster import Cluster
+from schedlab.model.predecessors import CONDITIONS
 from schedlab.model.states import NODE_STATES, PIECE_ENDS, REASONS, STATES, UNSAID, YES
 
 Batch = Mapping[str, Any]  # column name -> array
@@ -43,8 +44,6 @@ _JOBS = {
         pa.field("nodes", pa.string()),
         pa.field("backfilled", pa.bool_()),  # null: the policy does not say
         pa.field("priority", pa.float64()),
-        pa.field("after", pa.int64()),
-        pa.field("think", pa.float64(), nullable=False),
     )
 }
 
@@ -89,6 +88,19 @@ PIECES_SCHEMA = pa.schema(
     ]
 )
 
+# Whom jobs had to wait for, if dependencies were followed and there were any.
+PREDECESSORS_SCHEMA = pa.schema(
+    [
+        pa.field("job", pa.int64(), nullable=False),
+        pa.field("sequence", pa.int64(), nullable=False),
+        pa.field("predecessor", pa.int64(), nullable=False),  # its id
+        pa.field("condition", STATE, nullable=False),  # what had to become of it,
+        pa.field("delay", pa.float64(), nullable=False),  # and how many seconds had to pass since then
+        pa.field("any", pa.bool_(), nullable=False),  # one of the job's predecessors sufficed
+        pa.field("known", pa.bool_(), nullable=False),  # it had been submitted before; otherwise it had no say
+    ]
+)
+
 NODES_SCHEMA = pa.schema(
     [
         pa.field("time", pa.float64(), nullable=False),
@@ -101,9 +113,8 @@ NODES_SCHEMA = pa.schema(
 class JobTables:
     """Makes one Arrow table of each batch of jobs."""
 
-    def __init__(self, cluster: Cluster, *, names: bool = False, dependencies: bool = False) -> None:
-        left_out = ([] if names else ["name"]) + ([] if dependencies else ["after", "think"])
-        self.schema = pa.schema([field for name, field in _JOBS.items() if name not in left_out])
+    def __init__(self, cluster: Cluster, *, names: bool = False) -> None:
+        self.schema = pa.schema([field for name, field in _JOBS.items() if names or name != "name"])
         self._names = cluster.node_names()
         self._node_names = None if cluster.pool else NodeNames(self._names)
 
@@ -167,6 +178,16 @@ def timeline_table(batch: Batch, schema: pa.Schema) -> pa.Table:
 
 def performance_table(batch: Batch) -> pa.Table:
     return _plain_table(batch, PERFORMANCE_SCHEMA)
+
+
+def predecessors_table(batch: Batch) -> pa.Table:
+    arrays = {
+        "job": pa.array(batch["id"], pa.int64()),
+        "condition": _words(batch["condition"], CONDITIONS),
+        **{name: pa.array(batch[name].astype(bool)) for name in ("any", "known")},
+    }
+    columns = [arrays[f.name] if f.name in arrays else _plain(f, batch[f.name]) for f in PREDECESSORS_SCHEMA]
+    return pa.Table.from_arrays(columns, schema=PREDECESSORS_SCHEMA)
 
 
 def _plain_table(batch: Batch, schema: pa.Schema) -> pa.Table:

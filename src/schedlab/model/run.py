@@ -48,6 +48,8 @@ class Tables(Protocol):
 
     def nodes(self) -> pl.DataFrame: ...
 
+    def predecessors(self) -> pl.DataFrame: ...
+
     def performance(self) -> pl.DataFrame: ...
 
     def evidence(self, name: str) -> bytes: ...
@@ -123,6 +125,11 @@ class Run:
     def nodes(self) -> pl.DataFrame:
         """When nodes failed, slept, came back; empty where all were there all the time."""
         return self.tables.nodes()
+
+    @cached_property
+    def predecessors(self) -> pl.DataFrame:
+        """Whom jobs had to wait for; empty where nobody had to, or dependencies were not followed."""
+        return self.tables.predecessors()
 
     @cached_property
     def performance(self) -> pl.DataFrame:

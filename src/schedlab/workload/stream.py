@@ -6,25 +6,28 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from schedlab.model.errors import InputError
+from schedlab.model.predecessors import Predecessor, Predecessors
 from schedlab.model.request import SINGLE_CORE, Request
 from schedlab.model.workload import JOB_COLUMNS, JobBatch, ReadReport, Workload
 from schedlab.workload.options import ReadOptions
 from schedlab.workload.phases import phases_from_header
 from schedlab.workload.reorder import Columns, OutOfOrderError, ReorderWindow, join, sort_columns
 
-__all__ = ["Columns", "Known", "ReadAgain", "Scan", "stream"]
+__all__ = ["Before", "Columns", "Known", "ReadAgain", "Scan", "stream"]
 
 
 class Scan(Protocol):
     """One pass over a file: chunks of job columns in its order. The properties are complete when the pass is.
 
     A chunk has the columns `id` and `submit`, and whatever others of `JOB_COLUMNS` the file can tell; also `names`,
-    where ids are not numbers.
+    where ids are not numbers; `after` and `think`, where a job has at most one predecessor, which has to end; or
+    `before`, objects of the kind `Before` or None.
     """
 
     def __iter__(self) -> Iterator[Columns]: ...
@@ -36,6 +39,13 @@ class Scan(Protocol):
     def header(self) -> dict[str, str]: ...
     @property
     def sha256(self) -> str: ...
+
+
+class Before(NamedTuple):
+    """The predecessors of a job; whether one of them suffices."""
+
+    jobs: tuple[Predecessor, ...]
+    any: bool = False
 
 
 class ReadAgain(Exception):  # noqa: N818 - not an error: a scan has learnt something and wants to begin anew
@@ -169,10 +179,17 @@ def _exhaust(released: Iterator[Columns]) -> None:
 
 def _batch(columns: Columns, shift: float) -> JobBatch:
     names = columns.get("names")
-    jobs: dict[str, Any] = {name: columns[name] for name in JOB_COLUMNS if name in columns}
+    jobs: dict[str, Any] = {name: columns[name] for name in (*JOB_COLUMNS, "after", "think") if name in columns}
     if shift:
         jobs |= {name: jobs[name] - shift for name in ("submit", "cancel") if name in jobs}
-    return JobBatch.of(names=None if names is None else tuple(names), **jobs)
+    before = _predecessors(columns["before"]) if "before" in columns else None
+    return JobBatch.of(names=None if names is None else tuple(names), predecessors=before, **jobs)
+
+
+def _predecessors(before: NDArray[np.object_]) -> Predecessors | None:
+    if not any(before):
+        return None
+    return Predecessors.of([one.jobs if one else () for one in before], [bool(one and one.any) for one in before])
 
 
 def _date(seconds: float) -> datetime | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from schedlab.model.predecessors import Predecessors
 from schedlab.model.workload import JOB_COLUMNS, JobBatch, Shapes
 
 
@@ -17,7 +18,8 @@ def join(batches: Sequence[JobBatch]) -> JobBatch:
     names = None
     if any(batch.names is not None for batch in batches):
         names = tuple(name for batch in batches for name in batch.names or map(str, batch.id.tolist()))
-    return JobBatch(names=names, shapes=_join_shapes(batches), **columns)
+    before = Predecessors.joined([(batch.predecessors, len(batch)) for batch in batches])
+    return JobBatch(names=names, shapes=_join_shapes(batches), predecessors=before, **columns)
 
 
 def sort(batch: JobBatch) -> JobBatch:
