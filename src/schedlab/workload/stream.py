@@ -86,12 +86,14 @@ def stream(
     known: Known,
     *,
     origin: Callable[[dict[str, str], float], datetime | None] | None = None,
+    settle: Callable[[Columns], None] | None = None,
 ) -> Workload:
     """The jobs that `scan()` gives, sorted by (submit, id).
 
     The file is read once here: every mistake in it is found now, and the report is complete. With
     `options.in_memory` off only logs of at most `options.window` jobs are kept, longer ones are scanned again by each
-    `batches()`. Without `origin` submit times are Unix times: they are made to begin near 0.
+    `batches()`. Without `origin` submit times are Unix times: they are made to begin near 0. `settle` completes columns
+    with what is known only when the first pass is over.
     """
     mark = _mark(path)
     found = _first_pass(scan, None if options.in_memory else options.window)
@@ -104,9 +106,9 @@ def stream(
         def source() -> Iterator[JobBatch]:
             if _mark(path) != mark:
                 raise InputError("has changed since it was first read", where=str(path), hint="read it again")
-            return (_batch(columns, shift) for columns in _sorted(scan, window))
+            return (_batch(columns, shift, settle) for columns in _sorted(scan, window))
     else:
-        batch = _batch(found.jobs, shift)
+        batch = _batch(found.jobs, shift, settle)
 
         def source() -> Iterator[JobBatch]:
             return iter((batch,))
@@ -177,7 +179,9 @@ def _exhaust(released: Iterator[Columns]) -> None:
         pass
 
 
-def _batch(columns: Columns, shift: float) -> JobBatch:
+def _batch(columns: Columns, shift: float, settle: Callable[[Columns], None] | None) -> JobBatch:
+    if settle is not None:
+        settle(columns)
     names = columns.get("names")
     jobs: dict[str, Any] = {name: columns[name] for name in (*JOB_COLUMNS, "after", "think") if name in columns}
     if shift:
