@@ -25,7 +25,7 @@ DEPENDENCY_OPTION = r"(?:^|\s)(?:--depend[a-z]*|-d)[=\s]*['\"]?(?P<text>(?:after
 _OPTION = re.compile(DEPENDENCY_OPTION)
 _KINDS = ("afterany", "afterok", "afternotok", "after")  # of each of CONDITIONS
 _JOB = re.compile(
-    r"(?:jobid_)?(?P<job>[0-9]{1,18})(?:_(?P<task>[0-9]{1,7}|\*)|\+(?P<plus>[0-9]{1,9}))?", re.ASCII | re.IGNORECASE
+    r"(?:jobid_)?(?P<job>[0-9]{1,18})(?:_(?P<task>[0-9]{1,7}|\*))?(?:\+(?P<plus>[0-9]{1,9}))?", re.ASCII | re.IGNORECASE
 )
 
 
