@@ -201,7 +201,7 @@ void View::requeue(Slot slot, double saved, double cost, Reason reason) {
   engine_->write_piece(job, PieceEnd::Requeued, reason);
   engine_->stop(slot);
   job.work = std::max(job.runtime - saved, 0.0) + cost, job.overhead = cost;
-  job.start = std::numeric_limits<double>::quiet_NaN();
+  job.start = job.key = std::numeric_limits<double>::quiet_NaN();
   job.estimate = job.first_estimate > saved ? job.first_estimate - saved : 1;  // as for jobs that are submitted
   job.corrections = 0;
   engine_->enqueue(slot);

@@ -22,7 +22,7 @@ Engine::Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> 
       books_(machine_.budget() ? std::make_unique<BudgetBooks>(*machine_.budget()) : nullptr),
       tick_every_(std::clamp((1 << 20) / std::max(machine_.nodes(), 1), 1, 4096)),  // a place may cost a look at each
       rows_(0, {options.repeat_workload, static_cast<std::size_t>(machine_.nodes())}),
-      timeline_(0, machine_.resources()),
+      timeline_(0, machine_.resource_names()),
       others_(timeline_.others.size()) {
   note_moves_ = machine_.resources() > 1;
   for (Window &window : calendar_) {
@@ -58,13 +58,14 @@ void Engine::run(Decider &decider) {
       continue;
     }
     if (observed) open_pass(decider);
+    if (!without_keys_.empty()) [[unlikely]]
+      fill_keys();
     phase_ = Phase::Deciding;
     if (measured)
       decide_measured(decider);
     else
       decider.decide(*view_, events_);
-    phase_ = Phase::After;
-    told_ = events_.size();
+    has_decided();
     if (observed) decider.after(*view_);
     phase_ = Phase::Before;
     conclude();
@@ -78,8 +79,12 @@ bool Engine::advance() {
   for (;;) {
     if (!instant_open_) {
       const Time next = next_time();
-      if (next == kNever) return false;
+      if (next == kNever) {
+        if (!stays_open()) return false;
+        continue;
+      }
       now_ = next;
+      open_ = false;
       if (books_ && !books_->begun()) books_->pass_time(now_, cluster_.state().spending);  // they begin now
       instant_open_ = true;
       if (!calendar_.empty() && has_calendar_end(now_)) ++changes_;
@@ -114,12 +119,22 @@ void Engine::look_at_the_clock() {
 void Engine::open_pass(Decider &decider) {
   phase_ = Phase::Before;
   decider.before(*view_, events_);
+  if (!without_keys_.empty()) [[unlikely]]
+    fill_keys();
   phase_ = Phase::Deciding;
 }
 
-void Engine::close_pass(Decider &decider) {
+void Engine::has_decided() {
   phase_ = Phase::After;
   told_ = events_.size();
+  if (unheard_.empty()) [[likely]]
+    return;
+  events_.insert(events_.end(), unheard_.begin(), unheard_.end());
+  unheard_.clear();
+}
+
+void Engine::close_pass(Decider &decider) {
+  has_decided();
   decider.after(*view_);
   phase_ = Phase::Before;
   conclude();
@@ -162,8 +177,11 @@ bool Engine::more_input() {
 }
 
 Time Engine::next_time() {
-  if (!more_input() && next_sequence_ == ended_ && events_.empty()) return kNever;  // nobody is left to care
+  if (!more_input() && next_sequence_ == ended_ && events_.empty() && coming_.empty() && !open_)
+    return kNever;  // nobody is left to care
   Time next = more_input() ? input_.submit[cursor_] : kNever;
+  if (!coming_.empty()) [[unlikely]]
+    next = std::min(next, next_coming());
   if (const End *end = next_end()) next = std::min(next, end->end);
   if (!timers_.empty()) next = std::min(next, timers_.top().time);
   if (next < now_) throw std::invalid_argument("jobs must come in the order of their submission");
@@ -189,6 +207,9 @@ const Engine::End *Engine::next_end() {
     complete(slot);
   }
   while (more_input() && input_.submit[cursor_] <= now_) submit();
+  if (!coming_.empty()) [[unlikely]]
+    while (enter_next()) {
+    }
   while (next_timer(now_, false)) {
   }
 }
@@ -210,6 +231,8 @@ bool Engine::next_event() {
   while (ended_here_ < ending_.size() && out_of_date(ending_[ended_here_])) ++ended_here_;  // stopped in this instant
   if (more_input() && input_.submit[cursor_] <= now_) {
     submit();
+  } else if (!coming_.empty() && enter_next()) {
+    return true;
   } else if (ended_here_ < ending_.size()) {
     complete(ending_[ended_here_++].slot);
   } else if (const End *end = next_end(); end && end->end <= now_) {  // started and ended in this instant
@@ -274,7 +297,7 @@ void Engine::record() {
     if (timeline_.room() == 0) {
       const int next = timeline_.number() + 1;
       host_.take(std::move(timeline_));
-      timeline_ = TimelineRows(next, machine_.resources());
+      timeline_ = TimelineRows(next, machine_.resource_names());
     }
     row = timeline_.new_row();
   }
@@ -314,6 +337,8 @@ void Engine::finish() {
   if (pieces_) host_.take(std::move(*pieces_));
   if (node_rows_) host_.take(std::move(*node_rows_));
   if (predecessor_rows_) host_.take(std::move(*predecessor_rows_));
+  if (submitted_rows_) host_.take(std::move(*submitted_rows_));
+  if (hold_rows_) host_.take(std::move(*hold_rows_));
   if (meter_) host_.take(std::move(meter_->rows));
 }
 

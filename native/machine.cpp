@@ -6,10 +6,13 @@
 namespace schedlab {
 
 Machine::Machine(std::vector<std::string> resources, std::vector<Group> groups, std::unique_ptr<Budget> budget)
-    : resources_(static_cast<int>(resources.size())), groups_(std::move(groups)), budget_(std::move(budget)) {
+    : resource_names_(std::move(resources)),
+      resources_(static_cast<int>(resource_names_.size())),
+      groups_(std::move(groups)),
+      budget_(std::move(budget)) {
   for (int r = 0; r < resources_; ++r) {
-    if (resources[static_cast<std::size_t>(r)] == "memory") memory_ = r;
-    if (resources[static_cast<std::size_t>(r)] == "gpus") gpus_ = r;
+    if (resource_names_[static_cast<std::size_t>(r)] == "memory") memory_ = r;
+    if (resource_names_[static_cast<std::size_t>(r)] == "gpus") gpus_ = r;
   }
   for (const Group &group : groups_) {
     group_first_.push_back(nodes_);
@@ -56,11 +59,9 @@ void Machine::prepare(Request &request, bool all_exclusive, bool contiguous) con
   }
 }
 
-Amount Machine::room(const NodeState &state, int node, const Request &request) const {
-  const std::int32_t jobs = state.jobs[static_cast<std::size_t>(node)];
+Amount Machine::room(const Amount *free, Amount jobs, const Request &request) const {
   if (jobs >= NodeState::kExclusive || (request.exclusive && jobs > 0)) return 0;
-  if (request.plain) return state.free[static_cast<std::size_t>(node) * static_cast<std::size_t>(resources_)];
-  const Amount *free = &state.free[static_cast<std::size_t>(node) * static_cast<std::size_t>(resources_)];
+  if (request.plain) return free[0];
   Amount chunks = request.per_node_max ? request.per_node_max : INT32_MAX;
   for (int r = 0; r < resources_; ++r) {
     const Amount wanted = request.chunk[static_cast<std::size_t>(r)];

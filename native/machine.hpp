@@ -51,6 +51,7 @@ class Machine {
 
   int nodes() const { return nodes_; }
   int resources() const { return resources_; }
+  const std::vector<std::string> &resource_names() const { return resource_names_; }  // cores first
   Amount cores() const { return total_cores_; }
   bool uniform() const { return uniform_; }  // all nodes alike
   const std::vector<Group> &groups() const { return groups_; }
@@ -65,7 +66,11 @@ class Machine {
 
   // How many chunks of this request there is room for on the node in this state, and how many it can take, which is
   // none if there is no room for per_node_min (semantics: "Capacity").
-  Amount room(const NodeState &state, int node, const Request &request) const;
+  Amount room(const NodeState &state, int node, const Request &request) const {
+    return room(&state.free[static_cast<std::size_t>(node) * static_cast<std::size_t>(resources_)],
+                state.jobs[static_cast<std::size_t>(node)], request);
+  }
+  Amount room(const Amount *free, Amount jobs, const Request &request) const;  // the same, of a node of a plan
   Amount capacity(const NodeState &state, int node, const Request &request) const;
 
   // Take (sign -1) or give back (+1) these shares.
@@ -87,6 +92,7 @@ class Machine {
  private:
   bool within_limit(const Spending &spending, const Request &request, const Shares &shares) const;
 
+  std::vector<std::string> resource_names_;
   int nodes_ = 0, resources_, memory_ = -1, gpus_ = -1;
   std::vector<Group> groups_;
   std::vector<int> group_first_;

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from schedlab._core import Job, View
@@ -28,8 +27,10 @@ class Observer:
 
     A hook may read all of the view, publish values in the dictionary `view.data`, ask for a pass at any time with
     `view.wake_at`, and change the world: `view.close(node)`, `view.open(node)`, `view.requeue(job)`, `view.kill(job)`,
-    `view.set_rate(job, rate)`.
+    `view.set_rate(job, rate)`, `view.submit(runtime, …)`, `view.withdraw(job)`, `view.hold(job)`, `view.release(job)`.
     """
+
+    wants_attachments = False  # whether jobs are to have what the workload attaches to them (`job.attachments`)
 
     def begin(self, view: View) -> None:
         """Before anything happens."""
@@ -58,6 +59,10 @@ class Observer:
     def allows(self, view: View, job: Job, nodes: Nodes) -> bool:
         """May a job that fits start there? A False is to the policy as if it did not fit."""
         return True
+
+    def more_may_come(self, view: View) -> bool:
+        """Nothing is left to happen: will it submit more jobs? Then the run stays open for wake-ups that are due."""
+        return False
 
     def finish(self, view: View) -> dict[str, float]:
         """At the end: metrics that join the summary."""
@@ -139,14 +144,34 @@ class Observers:
         self._tell_moves(view)
         if self._gates:
             view.touch()  # what they think of a job may have changed with time alone
-        for hook in self._hooks["submitted"]:
-            for kind, job in events:
-                if kind in ("submitted", "requeued"):
-                    hook(view, job)
+        self.entered(view, events)
         for hook in self._hooks["before"]:
             hook(view)
         self._tell_moves(view)
         self._tell_nodes(view)
+
+    def entered(self, view: View, events: list[Event]) -> None:
+        """Tells of jobs that have joined the queue."""
+        for hook in self._hooks["submitted"]:
+            for kind, job in events:
+                if kind in ("submitted", "requeued"):
+                    hook(view, job)
+
+    @property
+    def follows_entries(self) -> bool:
+        """Whether anybody is told of them."""
+        return bool(self._hooks["submitted"])
+
+    def who_expects_more(self, view: View) -> str:
+        """The first that says that more jobs may come; empty if nobody does."""
+        for observer in self._all:
+            if defines(observer, "more_may_come") and _call(observer, "more_may_come", view):
+                return f"observer {name_of(observer)}"
+        return ""
+
+    @property
+    def want_attachments(self) -> bool:
+        return any(getattr(observer, "wants_attachments", False) for observer in self._all)
 
     def after(self, view: View) -> None:
         self._tell_moves(view)
@@ -162,7 +187,8 @@ class Observers:
             values.update({name: float(value) for name, value in finish(view).items()})
         return values
 
-    def per_job(self) -> pa.Table | None:
+    def per_job(self) -> dict[str, NDArray[Any]] | None:
+        """A batch of the table `observed`."""
         given: dict[str, PerJob] = {}
         for per_job in self._hooks["per_job"]:
             given.update(per_job())
@@ -173,7 +199,7 @@ class Observers:
         arrays = {name: np.full(len(sequences), np.nan) for name in columns}
         for name, (jobs, values) in columns.items():
             arrays[name][np.searchsorted(sequences, jobs)] = values
-        return pa.table({"sequence": pa.array(sequences)} | {n: pa.array(a) for n, a in arrays.items()})
+        return {"sequence": sequences, **arrays}
 
     def calendar(self, cluster: Cluster, decider: object = None, users: Sequence[str] = ()) -> list[Window]:
         return calendar_of(self._ask_all("calendar", cluster), cluster, decider, users)

@@ -94,7 +94,16 @@ class Simulation:
             validate=scenario.validate,
             repeat_workload=not keep,
         )
-        self._feed = Feed(workload, cluster, self.core, choice, options, detail=scenario.requests, keep=keep)
+        self._feed = Feed(
+            workload,
+            cluster,
+            self.core,
+            choice,
+            options,
+            detail=scenario.requests,
+            keep=keep,
+            attachments=self._observers.want_attachments or getattr(choice.decider, "wants_attachments", False),
+        )
         self._writer = (
             MemoryWriter(cluster)
             if scenario.out is None
@@ -112,12 +121,18 @@ class Simulation:
             recall=getattr(choice.decider, "recall", None),
             before=self._observers.before if observed else None,
             after=self._observers.after if observed else None,
+            entered=self._observers.entered if observed and self._observers.follows_entries else None,
             allows=self._observers.gate,
             batches=self._feed.batches(),
             write=_to(self._writer, self._feed),
             progress=progress if watch is None and checkpoint is None else self._tick,
             watched=watch is not None,
             within=within or progress,
+            more_may_come=self._who_expects_more,
+            request_number=self._feed.request_number,
+            request_known=self._feed.know_request,
+            name_known=self._feed.know_name,
+            **self._feed.given_orders(),
         )
         if scenario.performance:
             self.core.measure()
@@ -136,6 +151,14 @@ class Simulation:
     def in_python(self) -> bool:
         """Whether somebody else than the core decides."""
         return self._choice.decider is not None
+
+    def _who_expects_more(self) -> str:
+        """Nothing is left to happen: who says that more jobs may come; empty if nobody does."""
+        view, decider = self.core.view, self._choice.decider
+        if (who := self._observers.who_expects_more(view)) or decider is None:
+            return who
+        more_may_come = getattr(decider, "more_may_come", None)
+        return f"policy {self._choice.name}" if more_may_come is not None and more_may_come(view) else ""
 
     def _tick(self, now: float, ended: int) -> None:
         """A few times a second, at the end of an instant."""
@@ -250,7 +273,7 @@ class Simulation:
     def _finished(self, view: _core.View, seconds: float, **more: Any) -> Run:
         observed, spec = self._observers.finish(view), self._choice.spec
         if (table := self._observers.per_job()) is not None:
-            self._writer.write_observed(table)
+            self._writer.write("observed", table)
         for name, content in (self._evidence() if self._evidence is not None else {}).items():
             self._writer.write_evidence(name, content)
         refusals = self._refusals() if self._refusals is not None else {}
@@ -290,9 +313,11 @@ def _to(writer: MemoryWriter | RunWriter, feed: Feed) -> Callable[[str, dict[str
 
     def write(table: str, batch: dict[str, Any]) -> None:
         if table == "jobs":
-            writer.write_jobs(feed.complete(batch))
+            writer.write(table, feed.complete(batch))
+        elif table == "submitted":
+            writer.write(table, feed.take_submitted(batch))
         else:
-            getattr(writer, f"write_{table}")(batch)
+            writer.write(table, batch)
 
     return write
 

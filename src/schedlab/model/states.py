@@ -19,6 +19,8 @@ TIME_LIMIT = "time limit"
 NEVER_SATISFIED = "dependency never satisfied"  # what a held job waited for cannot happen any more
 KILLED_BECAUSE = (SLOWED, BY_DECISION, PREEMPTED, NODE_FAILURE, MAINTENANCE, TIME_LIMIT)
 
+WITHDRAWN = "withdrawn"  # by a decision, while it waited or was held
+
 REASONS = (
     "",
     "larger than the cluster",
@@ -29,6 +31,7 @@ REASONS = (
     OVER_BUDGET,
     *KILLED_BECAUSE,
     NEVER_SATISFIED,
+    WITHDRAWN,
 )
 
 # How a stretch of a job's life ended, and what a node can be.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.model.attachments import Attachments
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.predecessors import CONDITIONS, Predecessors
 from schedlab.model.request import SINGLE_CORE, Request
@@ -35,7 +36,6 @@ JOB_COLUMNS: dict[str, tuple[Any, Any]] = {
     "wait": (np.float64, np.nan),  # as recorded in the log
     "cancel": (np.float64, np.inf),  # when its user withdraws it if it still waits
 }
-RAGGED = ("names", "shapes", "predecessors")  # what a batch has besides columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +124,7 @@ class JobBatch:
     names: tuple[str, ...] | None = None  # the ids as written, where they are not numbers
     shapes: Shapes | None = None  # of jobs that are not rigid
     predecessors: Predecessors | None = None  # whom jobs have to wait for; None: nobody for anybody
+    attachments: tuple[Attachments | None, ...] | None = None  # what jobs carry along (`job.attachments`)
 
     def __len__(self) -> int:
         return len(self.id)
@@ -135,6 +136,7 @@ class JobBatch:
         names: tuple[str, ...] | None = None,
         shapes: Shapes | None = None,
         predecessors: Predecessors | None = None,
+        attachments: Sequence[Attachments | None] | None = None,
         **columns: Any,
     ) -> JobBatch:
         """A batch from whatever columns there are; the others get their "unknown" value, `id` counts from 1.
@@ -156,7 +158,10 @@ class JobBatch:
         }
         if columns:
             raise TypeError(f"unknown job columns: {', '.join(columns)}")
-        return cls(names=names, shapes=shapes, predecessors=predecessors, **full)
+        carried = None if attachments is None else tuple(attachments)
+        if carried is not None and len(carried) != length:
+            raise TypeError(f"attachments are given for {len(carried)} jobs, there are {length}")
+        return cls(names=names, shapes=shapes, attachments=carried, predecessors=predecessors, **full)
 
     def take(self, rows: NDArray[np.intp]) -> JobBatch:
         """These rows, in this order."""
@@ -164,10 +169,11 @@ class JobBatch:
         names = None if self.names is None else tuple(self.names[row] for row in rows)
         shapes = None if self.shapes is None else self.shapes.take(rows)
         before = None if self.predecessors is None else self.predecessors.take(rows)
-        return JobBatch(names=names, shapes=shapes, predecessors=before, **columns)
+        carried = None if self.attachments is None else tuple(self.attachments[row] for row in rows)
+        return JobBatch(names=names, shapes=shapes, predecessors=before, attachments=carried, **columns)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in RAGGED}
+        return {name: getattr(self, name) for name in JOB_COLUMNS}
 
     @property
     def dependent(self) -> NDArray[np.bool_]:
@@ -244,6 +250,7 @@ class Workload:
         `shapes` has for each job a list of other `Shape`s that it may have; `malleable` and `interval` say of each
         whether it may change while it runs, and every how many seconds. `predecessors` has for each job a list of
         `Predecessor`s, or of ids of jobs that have to have ended; `any` says of each whether one of them suffices.
+        `attachments` are what each carries along, a dictionary of JSON values or None.
         """
         shapes = columns.pop("shapes", None)
         before, suffices = columns.pop("predecessors", None), columns.pop("any", None)
