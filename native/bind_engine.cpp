@@ -191,10 +191,11 @@ class Simulation {
              const std::string &placement, std::uint64_t placement_seed, nb::object place, bool exclusive,
              const std::string &estimate, double estimate_factor, nb::object estimator, bool pass_per_event,
              bool kill_at_limit, const std::vector<WindowChoice> &calendar, const std::optional<BudgetChoice> &budget,
-             bool keep_history, bool validate, bool repeat_workload) {
+             bool keep_history, bool validate, bool repeat_workload, bool follow_dependencies) {
     std::vector<Group> node_groups;
     for (const auto &[count, amounts] : groups) node_groups.push_back({count, amounts});
-    const Options options{pass_per_event, kill_at_limit, exclusive, validate, repeat_workload, keep_history};
+    const Options options{pass_per_event,  kill_at_limit, exclusive,          validate,
+                          repeat_workload, keep_history,  follow_dependencies};
     std::vector<Window> windows;
     for (const auto &[nodes, from, until, users, owner] : calendar)
       windows.push_back({nodes, from, until, users, owner});
@@ -390,10 +391,11 @@ void bind_engine(nb::module_ &module) {
                          "One run: a machine, the rules of time, and how jobs are placed.")
       .def(nb::init<const std::vector<std::string> &, const std::vector<std::pair<int, std::vector<Amount>>> &,
                     const std::string &, std::uint64_t, nb::object, bool, const std::string &, double, nb::object, bool,
-                    bool, const std::vector<WindowChoice> &, const std::optional<BudgetChoice> &, bool, bool, bool>(),
+                    bool, const std::vector<WindowChoice> &, const std::optional<BudgetChoice> &, bool, bool, bool,
+                    bool>(),
            nb::kw_only(), "resources"_a, "groups"_a, "placement"_a, "placement_seed"_a, "place"_a.none(), "exclusive"_a,
            "estimate"_a, "estimate_factor"_a, "estimator"_a.none(), "pass_per_event"_a, "kill_at_limit"_a, "calendar"_a,
-           "budget"_a.none(), "keep_history"_a, "validate"_a, "repeat_workload"_a)
+           "budget"_a.none(), "keep_history"_a, "validate"_a, "repeat_workload"_a, "follow_dependencies"_a)
       .def("add_request", &Simulation::add_request, nb::kw_only(), "chunk"_a, "per_node_min"_a, "per_node_max"_a,
            "exclusive"_a, "groups"_a, "reason"_a,
            "Makes the next request known; jobs point to requests by their number. A reason > 0 rejects its jobs.")

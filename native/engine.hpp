@@ -22,8 +22,9 @@ struct Options {
   bool kill_at_limit = true;
   bool exclusive = false;  // every job gets whole nodes
   bool validate = false;
-  bool repeat_workload = true;  // in the rows of results
-  bool keep_history = false;    // what finished jobs took, by user
+  bool repeat_workload = true;       // in the rows of results
+  bool keep_history = false;         // what finished jobs took, by user
+  bool follow_dependencies = false;  // later jobs of the log may refer to those that are submitted during the run
 };
 
 class KeySource;

@@ -55,6 +55,7 @@ void Engine::enter_submitted(Slot slot, Time called, Time cancel) {
   }
   ++next_sequence_, ++submitted_;
   write_submitted(job, called, cancel);
+  if (options_.follow_dependencies) await(slot, std::numeric_limits<std::int64_t>::max());
   if (key_sources_[0] || key_sources_[1]) without_keys_.emplace_back(slot, job.sequence);
   enter(slot, cancel);
 }

@@ -462,6 +462,7 @@ class Simulation:
         keep_history: bool,
         validate: bool,
         repeat_workload: bool,
+        follow_dependencies: bool,
     ) -> None: ...
     def add_request(
         self,

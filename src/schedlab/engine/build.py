@@ -156,6 +156,7 @@ def new_simulation(
         keep_history=choice.decider is not None,
         validate=validate,
         repeat_workload=repeat_workload,
+        follow_dependencies=options.dependencies == "follow",
     )
     groups = [(number, group) for number, group in enumerate(cluster.groups) for _ in range(group.count)]
     simulation.view.cluster.describe(
