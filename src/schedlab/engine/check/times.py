@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.engine.check.holds import first_eligible
 from schedlab.engine.check.offences import Offences
 from schedlab.engine.check.record import Record
 
@@ -15,11 +16,13 @@ from schedlab.engine.check.record import Record
 def check_identity(record: Record, offences: Offences) -> None:
     """No job is missing, none is there twice."""
     sequence, length = record.sequence, len(record.sequence)
-    promised = length if record.jobs is None or record.incomplete else record.jobs
+    promised = length if record.jobs is None or record.incomplete else record.jobs + len(record.submitted.job)
     expected = max(promised, int(sequence.max(initial=-1)) + 1)
     known = sequence[(sequence >= 0) & (sequence < expected)]
     for number in np.flatnonzero(np.bincount(known, minlength=expected) == 0).tolist():
         offences.add("missing job", f"the job at position {number} of the workload is not in the results")
+    if not record.incomplete and record.jobs is not None and length > promised:
+        offences.add("unknown job", f"there are {length} jobs, but {promised} were submitted")
     for name, values in (("position", sequence), ("id", record.job)):
         _, first = np.unique(values, return_index=True)
         again = np.ones(length, bool)
@@ -83,10 +86,11 @@ def check_dependencies(record: Record, offences: Offences) -> None:
         before = (record.job[predecessor] == record.after) & (record.sequence[predecessor] < record.sequence)
         ended = record.end[predecessor] + record.think
         expected = np.where(before & (record.after >= 0), np.maximum(expected, ended), expected)
-    known = ~np.isnan(record.eligible) & ~record.in_state("rejected", "held")
-    early, late = known & (record.eligible < expected), known & (record.eligible > expected)
+    eligible = first_eligible(record)
+    known = ~np.isnan(eligible) & ~record.in_state("rejected", "held")
+    early, late = known & (eligible < expected), known & (eligible > expected)
     for kind, wrong in (("dependency", early), ("eligible too late", late)):
-        _report(record, offences, kind, wrong, record.eligible, lambda i: f"it could be eligible from {expected[i]} on")
+        _report(record, offences, kind, wrong, eligible, lambda i: f"it could be eligible from {expected[i]} on")
 
 
 def _report(
