@@ -73,6 +73,7 @@ class PythonHost final : public Host {
     nb::dict batch;
     for (const Batch *part = &rows; part; part = part->details())
       for (const Batch::Laid &column : part->columns()) batch[column.name.c_str()] = to_array(column, *part);
+    if (const auto *texts = rows.texts()) batch["texts"] = nb::cast(*texts);
     write(rows.table(), batch);
   }
 
@@ -153,13 +154,14 @@ class NativePolicy {
     if (view->over()) throw DecisionError("the simulation is over: nothing can be decided any more");
     set_view(view);
     policy_->decide(*view, view->events());
+    view->explained_by(policy_);
   }
   // Which kind of policy it is depends on the calendar, and that is known only now.
   void set_view(const std::shared_ptr<View> &view) {
     for (const auto &source : sources_) source->set_view(view);
     if (!policy_) policy_ = make_policy(*choice_, view->has_calendar());
   }
-  std::unique_ptr<Decider> release() { return std::move(policy_); }
+  std::shared_ptr<Decider> release() { return std::move(policy_); }
   std::vector<double> memory() const { return policy_ ? policy_->memory() : std::vector<double>(); }
   void recall(const std::shared_ptr<View> &view, const std::vector<double> &memory) {
     set_view(view);
@@ -176,7 +178,7 @@ class NativePolicy {
 
   std::vector<std::shared_ptr<PythonKeys>> sources_;
   std::optional<PolicyChoice> choice_;
-  std::unique_ptr<Decider> policy_;
+  std::shared_ptr<Decider> policy_;
 };
 
 // An engine with its host and its policy, as Python holds it.
@@ -281,6 +283,7 @@ class Simulation {
   }
 
   void measure() { engine().measure(); }
+  void give_reasons() { engine().give_reasons(); }
 
   // Taking up a run again.
   void keep_journal() { engine().keep_journal(); }
@@ -345,7 +348,7 @@ class Simulation {
   PythonHost host_;
   std::shared_ptr<Engine> engine_;
   nb::object view_;  // held, so that it is the same object each time
-  std::unique_ptr<Decider> decider_;
+  std::shared_ptr<Decider> decider_;
   std::unique_ptr<Gate> gate_;
   bool passing_ = false;
 };
@@ -420,6 +423,7 @@ void bind_engine(nb::module_ &module) {
       .def("set_ticks", &Simulation::set_ticks, "instants"_a, "seconds"_a,
            "How often progress is told: every so many instants, but no more often than that.")
       .def("measure", &Simulation::measure, "Before `run`: write down what each decision costs.")
+      .def("give_reasons", &Simulation::give_reasons, "Before `run`: write down why jobs wait.")
       .def("keep_journal", &Simulation::keep_journal, "From now on, writes down what is decided.")
       .def("take_journal", &Simulation::take_journal, "What was decided since it was last taken.")
       .def("snapshot", &Simulation::snapshot, "At the end of an instant: what else a resumed run has to know.")

@@ -107,6 +107,7 @@ struct Job {
 
   Time reserved_start;  // conservative: its reservation
   Shares reserved_shares;
+  std::uint64_t reserved_mark;  // of the plan, when nothing earlier was found
 
   // Nothing has become of it yet.
   void make_new() {

@@ -66,7 +66,11 @@ class Machine {
 
   // How many chunks of this request there is room for on the node in this state, and how many it can take, which is
   // none if there is no room for per_node_min (semantics: "Capacity").
-  Amount room(const NodeState &state, int node, const Request &request) const;
+  Amount room(const NodeState &state, int node, const Request &request) const {
+    return room(&state.free[static_cast<std::size_t>(node) * static_cast<std::size_t>(resources_)],
+                state.jobs[static_cast<std::size_t>(node)], request);
+  }
+  Amount room(const Amount *free, Amount jobs, const Request &request) const;  // the same, of a node of a plan
   Amount capacity(const NodeState &state, int node, const Request &request) const;
 
   // Take (sign -1) or give back (+1) these shares.
@@ -165,6 +169,7 @@ class LiveCluster {
   bool closed(int node) const { return !closed_.empty() && closed_[static_cast<std::size_t>(node)]; }
   int closed_nodes() const { return closed_nodes_; }
   NodeState unoccupied() const;  // the open nodes without any job
+  NodeState opened() const;      // as if no node were closed
 
   Amount take(const Request &request, const Shares &shares) { return change(request, shares, -1); }
   Amount give_back(const Request &request, const Shares &shares) { return change(request, shares, +1); }

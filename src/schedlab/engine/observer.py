@@ -130,6 +130,7 @@ class Observers:
         self._tell_moves(view)  # of this pass, so far
         for observer in self._gates:
             if not _call(observer, "allows", view, job, nodes):
+                view.refuser = name_of(observer)
                 view.refusal = f"observer {name_of(observer)} refused the start of job {job.id} at {view.now:.15g} s"
                 return False
         return True
