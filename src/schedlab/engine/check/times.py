@@ -21,7 +21,7 @@ def check_identity(record: Record, offences: Offences) -> None:
     known = sequence[(sequence >= 0) & (sequence < expected)]
     for number in np.flatnonzero(np.bincount(known, minlength=expected) == 0).tolist():
         offences.add("missing job", f"the job at position {number} of the workload is not in the results")
-    if not record.incomplete and record.jobs is not None and length > promised:
+    if not record.incomplete and record.jobs and length > promised:  # a workload in memory need not say how many
         offences.add("unknown job", f"there are {length} jobs, but {promised} were submitted")
     for name, values in (("position", sequence), ("id", record.job)):
         _, first = np.unique(values, return_index=True)
