@@ -175,10 +175,10 @@ struct SubmittedRows : Batch {
 // Stretches during which a job was held by a decision.
 struct HoldRows : Batch {
   Column<std::int64_t> sequence, id;
-  Column<double> begin, end;
+  Column<double> eligible, begin, end;  // `eligible`: since when it had been so
 
   explicit HoldRows(int number) : Batch("holds", number) {
-    lay_out({{"sequence", sequence}, {"id", id}, {"begin", begin}, {"end", end}});
+    lay_out({{"sequence", sequence}, {"id", id}, {"eligible", eligible}, {"begin", begin}, {"end", end}});
   }
 };
 

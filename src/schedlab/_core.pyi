@@ -163,6 +163,12 @@ class View:
     @property
     def suspended(self) -> Jobs: ...
     @property
+    def held(self) -> Jobs:
+        """
+        jobs that wait for others or that a decision holds, in the order of entering
+        """
+
+    @property
     def plan(self) -> Plan: ...
     @property
     def free_cores(self) -> int: ...

@@ -82,6 +82,16 @@ class Window:
 Order = str | Callable[[Job, float], float]
 
 
+@dataclass(frozen=True, eq=False)
+class Act:
+    """What somebody does at a time, before or after the policy's pass: submit a job, or hold, release, withdraw one."""
+
+    time: float
+    when: str
+    what: str
+    job: Job | int  # to be submitted; or the id of one
+
+
 @dataclass(frozen=True)
 class Policy:
     """backfill × order × placement. An order is a name, an expression, or a function (job, now) -> key.

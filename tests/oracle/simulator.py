@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
-from tests.oracle.jobs import Job, Policy, Result, Window, sort_key
+from tests.oracle.jobs import Act, Job, Policy, Result, Window, sort_key
 from tests.oracle.machine import Cap, Claim, Node, Room, capacity, nodes_of, place, rooms, rooms_during
 from tests.oracle.passes import Reservations, ask
 
@@ -29,11 +29,16 @@ def simulate(
     dependencies: str = "ignore",
     cap: Cap | None = None,
     windows: Sequence[Window] = (),
+    script: Sequence[Act] = (),
 ) -> list[Result]:
-    """The schedule, in the order of `sequence`. The jobs are changed; use them once."""
+    """The schedule, in the order of `sequence`. The jobs are changed; use them once.
+
+    `script` is what somebody does to jobs in the course of it; those that he submits are not among `jobs`.
+    """
     options = Options(estimate, overrun, passes, dependencies)
-    simulation = Simulation(jobs, cluster, policy, options, cap, windows)
+    simulation = Simulation(jobs, cluster, policy, options, cap, windows, script)
     simulation.run()
+    jobs = [*jobs, *(job for job in simulation.submitted if job not in jobs)]
     names = [node.name for node in simulation.nodes]
     return [
         Result(
@@ -88,11 +93,13 @@ class Simulation:
         options: Options,
         cap: Cap | None = None,
         windows: Sequence[Window] = (),
+        script: Sequence[Act] = (),
     ) -> None:
+        self.script, self.script_given = list(script), bool(script)
         self.jobs, self.cluster, self.policy, self.options = jobs, cluster, policy, options
         self.cap, self.windows = cap, windows
         if cluster.pool:  # its node does not matter, and so do not bounds for nodes
-            for job in jobs:
+            for job in [*jobs, *(act.job for act in script if isinstance(act.job, Job))]:
                 job.request = replace(job.request, per_node_min=0, per_node_max=0, exclusive=False)
         self.nodes = nodes_of(cluster)
         self.default_partition = next((p.name for p in cluster.partitions if p.default), None)
@@ -102,6 +109,7 @@ class Simulation:
         self.events_set = 0
         self.submitted: list[Job] = []
         self.held: list[Job] = []  # by a predecessor
+        self.kept_back: list[Job] = []  # by the script
         self.waiting: list[Job] = []
         self.running: list[Job] = []  # in the order of starting
         self.ended_runs: dict[int, list[float]] = {}  # user -> how long his ended jobs ran
@@ -119,6 +127,8 @@ class Simulation:
         for window in self.windows:
             for time in (window.start, window.until) if window.victims else (window.until,):
                 self.set_event("wake-up", time, None)
+        for time in {act.time for act in self.script}:
+            self.set_event("wake-up", time, None)
         while self.events:
             self.now = self.events[0][0]
             if self.options.passes == "event":
@@ -127,8 +137,8 @@ class Simulation:
             while self.events and self.events[0][0] == self.now:
                 asked |= self.one_round()
             self.instant_is_over(asked)
-        for job in self.held:
-            job.state = "held"
+        for job in (*self.held, *self.kept_back):
+            job.state, job.end = "held", self.now
 
     def instant_is_over(self, asked: bool) -> None:
         """For those who look on; `asked`: the policy was."""
@@ -149,9 +159,39 @@ class Simulation:
             if self.options.passes == "event":
                 break
         if concerned:
+            self.act("before")
             self.maintain()
             ask(self)
+            while self.act("after"):
+                ask(self)
         return concerned
+
+    # What somebody does to jobs, by a script.
+
+    def act(self, when: str) -> bool:
+        """What is to be done now; whether the policy is to be asked because of it."""
+        due = [act for act in self.script if act.time == self.now and act.when == when]
+        self.script = [act for act in self.script if act not in due]
+        told = [self.one_act(act) for act in due]
+        return any(told)
+
+    def one_act(self, act: Act) -> bool:
+        if isinstance(act.job, Job):
+            return self.on_submission(act.job)
+        job = next((job for job in self.submitted if job.id == act.job and not job.state), None)
+        if job is None:
+            return False
+        if act.what == "hold" and job in self.waiting:
+            self.waiting.remove(job)
+            self.reservations.compress |= self.reservations.claims.pop(job, None) is not None
+            self.kept_back.append(job)
+            return True
+        if act.what == "release" and job in self.kept_back:
+            self.kept_back.remove(job)
+            return self.make_eligible(job)
+        if act.what == "withdraw":
+            return self.on_cancellation(job)
+        return False
 
     def release_what_ends_as_believed(self) -> None:
         for job in self.running:
@@ -194,6 +234,7 @@ class Simulation:
             for number, condition, delay in job.predecessors:
                 known = [other for other in self.submitted if other.id == number]
                 job.waits += [(other, CONDITIONS[condition], delay) for other in known[:1]]
+        job.sequence = len(self.submitted) if self.script_given else job.sequence
         self.submitted.append(job)
         job.estimate = job.believed = self.first_estimate(job)
         if job.cancel < math.inf:
@@ -236,7 +277,10 @@ class Simulation:
         return True
 
     def on_cancellation(self, job: Job) -> bool:
-        if job in self.held:
+        if job in self.kept_back:
+            self.kept_back.remove(job)
+            self.leave(job, "cancelled")
+        elif job in self.held:
             self.leave(job, "cancelled")
         elif job in self.waiting:
             self.waiting.remove(job)

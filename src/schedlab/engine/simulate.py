@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import weakref
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -125,7 +126,7 @@ class Simulation:
             progress=progress if watch is None and checkpoint is None else self._tick,
             watched=watch is not None,
             within=within or progress,
-            more_may_come=self._who_expects_more,
+            more_may_come=_asks_for_more(weakref.proxy(self.core), self._observers, choice),
             request_number=self._feed.request_number,
             request_known=self._feed.know_request,
             name_known=self._feed.know_name,
@@ -150,12 +151,6 @@ class Simulation:
     def in_python(self) -> bool:
         """Whether somebody else than the core decides."""
         return self._choice.decider is not None
-
-    def _who_expects_more(self) -> str:
-        """Nothing is left to happen: who says that more jobs may come; empty if nobody does."""
-        if who := self._observers.who_expects_more(self.core.view):
-            return who
-        return f"policy {self._choice.name}" if self._choice.policy.more_may_come(self.core.view) else ""
 
     def _tick(self, now: float, ended: int) -> None:
         """A few times a second, at the end of an instant."""
@@ -299,6 +294,17 @@ class Simulation:
         self._observers = Observers(())
         failure.run = self._finished(view, 0.0, incomplete=str(failure).partition("\n")[0], failed=True)
         return failure
+
+
+def _asks_for_more(core: _core.Simulation, observers: Observers, choice: Chosen) -> Callable[[], str]:
+    """Nothing is left to happen: who says that more jobs may come; empty if nobody does."""
+
+    def who() -> str:
+        if found := observers.who_expects_more(core.view):
+            return found
+        return f"policy {choice.name}" if choice.policy.more_may_come(core.view) else ""
+
+    return who
 
 
 def _gates(policy: Policy) -> list[Policy]:

@@ -193,6 +193,7 @@ HOLDS = Table(
     (
         Column("sequence", "int64", "as in jobs.parquet"),
         Column("job", "int64", "as in jobs.parquet", source="id"),
+        Column("eligible", "double", "since when it had been eligible", encoding="split"),
         Column("begin", "double", "when it was held", encoding="split"),
         Column("end", "double", "when it was released, left or the run was over", encoding="split"),
     ),

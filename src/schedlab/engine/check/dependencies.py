@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.engine.check.holds import first_eligible
 from schedlab.engine.check.offences import Offences
 from schedlab.engine.check.record import Record
 from schedlab.model.predecessors import COMPLETED, NOT_COMPLETED, STARTED
@@ -19,7 +20,7 @@ Mask = NDArray[np.bool_]
 
 def check_dependencies(record: Record, offences: Offences) -> None:
     found = _expected(record, _predecessor_rows(record, offences))
-    expected, eligible, end = found.eligible, record.eligible, record.end
+    expected, eligible, end = found.eligible, first_eligible(record), record.end
 
     def report(kind: str, wrong: Mask, time: Floats, message: Callable[[int], str]) -> None:
         offences.add_where(kind, wrong, record.job, time, message)

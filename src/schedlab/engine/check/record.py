@@ -95,6 +95,37 @@ class NodeChanges:
 
 
 @dataclass(frozen=True)
+class Submitted:
+    """Jobs that were submitted during the run, as they are told."""
+
+    sequence: NDArray[np.int64]
+    job: NDArray[np.int64]
+    called: NDArray[np.float64]  # not a number: before anything happened
+    row: NDArray[np.int64]  # position of the job in the record; -1 if it is not there
+
+
+@dataclass(frozen=True)
+class Holds:
+    """Stretches during which decisions held jobs, those of one job together and in order."""
+
+    sequence: NDArray[np.int64]
+    job: NDArray[np.int64]
+    eligible: NDArray[np.float64]  # since when it had been so
+    begin: NDArray[np.float64]
+    end: NDArray[np.float64]
+    row: NDArray[np.int64]
+
+    @property
+    def first(self) -> NDArray[np.bool_]:
+        """Whether it is its job's first one."""
+        return np.insert(self.sequence[1:] != self.sequence[:-1], 0, True)[: len(self.job)]
+
+    @property
+    def last(self) -> NDArray[np.bool_]:
+        return np.append(self.sequence[1:] != self.sequence[:-1], True)[: len(self.job)]
+
+
+@dataclass(frozen=True)
 class Waits:
     """What jobs waited for, as it is told."""
 
@@ -140,6 +171,8 @@ class Record:
     pieces: Pieces
     node_changes: NodeChanges
     windows: list[Window]  # the calendar
+    submitted: Submitted
+    holds: Holds
     waits: Waits | None  # None: the run was not asked
     timeline: dict[str, NDArray[Any]]
 
@@ -217,6 +250,8 @@ def _record(config: dict[str, Any], tables: Tables, offences: Offences) -> Recor
         node_changes=_node_changes(tables.get("nodes"), cluster),
         waits=_waits(tables.get("reasons"), config, offences),
         windows=_windows(config.get("calendar", []), cluster, offences),
+        submitted=_submitted(tables.get("submitted"), columns["sequence"]),
+        holds=_holds(tables.get("holds"), columns["sequence"]),
         timeline={name: timeline[name].to_numpy() for name in timeline.column_names},
         **columns,
     )
@@ -283,6 +318,35 @@ def _node_changes(table: pa.Table | None, cluster: Cluster) -> NodeChanges:
     names = table["node"].to_pylist()
     nodes = np.array([numbers.get(name, -1) for name in names], np.int64)
     return NodeChanges(_numbers(table["time"], np.nan, np.float64), nodes, names, _words(table["state"], NODE_STATES))
+
+
+def _rare(name: str, table: pa.Table | None, numbers: tuple[str, ...], times: tuple[str, ...]) -> dict[str, Any]:
+    """The columns of a table that most runs do without."""
+    if table is None:
+        return dict.fromkeys(numbers, np.empty(0, np.int64)) | dict.fromkeys(times, np.empty(0))
+    _require(name, table, (*numbers, *times))
+    columns: dict[str, Any] = {column: _numbers(table[column], -1, np.int64) for column in numbers}
+    return columns | {column: _numbers(table[column], np.nan, np.float64) for column in times}
+
+
+def _rows(sequences: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where jobs stand in the record; -1 if they do not."""
+    order = np.argsort(sequences, kind="stable")
+    place = np.searchsorted(sequences[order], wanted)
+    found = np.append(order, -1)[place]
+    return np.where(np.append(sequences, -1)[found] == wanted, found, -1)
+
+
+def _submitted(table: pa.Table | None, sequences: NDArray[np.int64]) -> Submitted:
+    columns = _rare("submitted", table, ("sequence", "job"), ("called",))
+    return Submitted(row=_rows(sequences, columns["sequence"]), **columns)
+
+
+def _holds(table: pa.Table | None, sequences: NDArray[np.int64]) -> Holds:
+    columns = _rare("holds", table, ("sequence", "job"), ("eligible", "begin", "end"))
+    order = np.lexsort((columns["end"], columns["begin"], columns["sequence"]))
+    columns = {name: column[order] for name, column in columns.items()}
+    return Holds(row=_rows(sequences, columns["sequence"]), **columns)
 
 
 def _waits(table: pa.Table | None, config: dict[str, Any], offences: Offences) -> Waits | None:

@@ -15,11 +15,13 @@ from schedlab.engine.check.record import Record
 def check_identity(record: Record, offences: Offences) -> None:
     """No job is missing, none is there twice."""
     sequence, length = record.sequence, len(record.sequence)
-    promised = length if record.jobs is None or record.incomplete else record.jobs
+    promised = length if record.jobs is None or record.incomplete else record.jobs + len(record.submitted.job)
     expected = max(promised, int(sequence.max(initial=-1)) + 1)
     known = sequence[(sequence >= 0) & (sequence < expected)]
     for number in np.flatnonzero(np.bincount(known, minlength=expected) == 0).tolist():
         offences.add("missing job", f"the job at position {number} of the workload is not in the results")
+    if not record.incomplete and record.jobs and length > promised:  # a workload in memory need not say how many
+        offences.add("unknown job", f"there are {length} jobs, but {promised} were submitted")
     for name, values in (("position", sequence), ("id", record.job)):
         _, first = np.unique(values, return_index=True)
         again = np.ones(length, bool)
