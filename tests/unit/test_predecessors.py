@@ -75,6 +75,7 @@ def test_later_jobs_and_oneself_have_no_say():
     assert starts(run) == [1, 1, 1]
     assert run.predecessors["known"].to_list() == [False, False]
     assert run.predecessors["condition"].to_list() == ["ended", "ended"]
+    assert run.workload["unknown_predecessors"] == 2
 
 
 class RequeueOnce(sl.Policy):
@@ -111,6 +112,8 @@ def test_ignored():
 def test_nonsense_is_refused():
     with pytest.raises(sl.InputError, match=r"job 2: a delay of its predecessors is -1\.0, expected a duration"):
         sl.Workload.of(submit=[0, 1], runtime=[1, 1], predecessors=[[], [Predecessor(1, ENDED, -1.0)]])
+    with pytest.raises(sl.InputError, match="has the condition 'failed', expected ended, completed"):
+        sl.Workload.of(submit=[0, 1], runtime=[1, 1], predecessors=[[], [sl.Predecessor(1, "failed")]])
     with pytest.raises(sl.InputError, match="predecessors are given for 1 jobs, there are 2"):
         sl.Workload.of(submit=[0, 1], runtime=[1, 1], predecessors=[[1]])
 
