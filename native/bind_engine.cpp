@@ -78,6 +78,7 @@ class PythonHost final : public Host {
     nb::dict batch;
     for (const Batch *part = &rows; part; part = part->details())
       for (const Batch::Laid &column : part->columns()) batch[column.name.c_str()] = to_array(column, *part);
+    if (const auto *texts = rows.texts()) batch["texts"] = nb::cast(*texts);
     write(rows.table(), batch);
   }
 
@@ -141,6 +142,8 @@ using OrderChoice = std::variant<Program, std::pair<nb::object, bool>>;  // a fo
 // each mode, with jobs, and for each core in use.
 using RatesChoice = std::tuple<std::array<Amount, kNodeModes>, Amount, Amount>;
 using BudgetChoice = std::tuple<std::string, double, std::optional<Amount>, std::vector<RatesChoice>>;
+// Its name, estimate(job), and ended(job, runtime) or None.
+using EstimatorChoice = std::tuple<std::string, nb::object, nb::object>;
 using WindowChoice = std::tuple<std::vector<int>, double, double, std::vector<std::int32_t>, std::string>;
 
 // A native policy by itself, for policies in Python that build on one.
@@ -158,13 +161,14 @@ class NativePolicy {
     if (view->over()) throw DecisionError("the simulation is over: nothing can be decided any more");
     set_view(view);
     policy_->decide(*view, view->events());
+    view->explained_by(policy_);
   }
   // Which kind of policy it is depends on the calendar, and that is known only now.
   void set_view(const std::shared_ptr<View> &view) {
     for (const auto &source : sources_) source->set_view(view);
     if (!policy_) policy_ = make_policy(*choice_, view->has_calendar());
   }
-  std::unique_ptr<Decider> release() { return std::move(policy_); }
+  std::shared_ptr<Decider> release() { return std::move(policy_); }
   std::vector<double> memory() const { return policy_ ? policy_->memory() : std::vector<double>(); }
   void recall(const std::shared_ptr<View> &view, const std::vector<double> &memory) {
     set_view(view);
@@ -181,7 +185,7 @@ class NativePolicy {
 
   std::vector<std::shared_ptr<PythonKeys>> sources_;
   std::optional<PolicyChoice> choice_;
-  std::unique_ptr<Decider> policy_;
+  std::shared_ptr<Decider> policy_;
 };
 
 // An engine with its host and its policy, as Python holds it.
@@ -189,9 +193,10 @@ class Simulation {
  public:
   Simulation(const std::vector<std::string> &resources, const std::vector<std::pair<int, std::vector<Amount>>> &groups,
              const std::string &placement, std::uint64_t placement_seed, nb::object place, bool exclusive,
-             const std::string &estimate, double estimate_factor, nb::object estimator, bool pass_per_event,
-             bool kill_at_limit, const std::vector<WindowChoice> &calendar, const std::optional<BudgetChoice> &budget,
-             bool keep_history, bool validate, bool repeat_workload, bool follow_dependencies) {
+             const std::string &estimate, double estimate_factor, const std::optional<EstimatorChoice> &estimator,
+             bool pass_per_event, bool kill_at_limit, const std::vector<WindowChoice> &calendar,
+             const std::optional<BudgetChoice> &budget, bool keep_history, bool validate, bool repeat_workload,
+             bool follow_dependencies) {
     std::vector<Group> node_groups;
     for (const auto &[count, amounts] : groups) node_groups.push_back({count, amounts});
     const Options options{pass_per_event,  kill_at_limit, exclusive,          validate,
@@ -201,10 +206,11 @@ class Simulation {
       windows.push_back({nodes, from, until, users, owner});
     std::unique_ptr<Estimator> chosen;
     PythonEstimator *in_python = nullptr;
-    if (estimator.is_none()) {
+    if (!estimator) {
       chosen = Estimator::make(estimate, estimate_factor, kill_at_limit);
     } else {
-      auto made = std::make_unique<PythonEstimator>(estimator);
+      const auto &[name, ask, tell] = *estimator;
+      auto made = std::make_unique<PythonEstimator>(name, ask, tell);
       in_python = made.get();
       chosen = std::move(made);
     }
@@ -286,6 +292,7 @@ class Simulation {
   }
 
   void measure() { engine().measure(); }
+  void give_reasons() { engine().give_reasons(); }
 
   // Taking up a run again.
   void keep_journal() { engine().keep_journal(); }
@@ -351,7 +358,7 @@ class Simulation {
   PythonHost host_;
   std::shared_ptr<Engine> engine_;
   nb::object view_;  // held, so that it is the same object each time
-  std::unique_ptr<Decider> decider_;
+  std::shared_ptr<Decider> decider_;
   std::unique_ptr<Gate> gate_;
   bool passing_ = false;
 };
@@ -390,9 +397,9 @@ void bind_engine(nb::module_ &module) {
   nb::class_<Simulation>(module, "Simulation", nb::is_weak_referenceable(),
                          "One run: a machine, the rules of time, and how jobs are placed.")
       .def(nb::init<const std::vector<std::string> &, const std::vector<std::pair<int, std::vector<Amount>>> &,
-                    const std::string &, std::uint64_t, nb::object, bool, const std::string &, double, nb::object, bool,
-                    bool, const std::vector<WindowChoice> &, const std::optional<BudgetChoice> &, bool, bool, bool,
-                    bool>(),
+                    const std::string &, std::uint64_t, nb::object, bool, const std::string &, double,
+                    const std::optional<EstimatorChoice> &, bool, bool, const std::vector<WindowChoice> &,
+                    const std::optional<BudgetChoice> &, bool, bool, bool, bool>(),
            nb::kw_only(), "resources"_a, "groups"_a, "placement"_a, "placement_seed"_a, "place"_a.none(), "exclusive"_a,
            "estimate"_a, "estimate_factor"_a, "estimator"_a.none(), "pass_per_event"_a, "kill_at_limit"_a, "calendar"_a,
            "budget"_a.none(), "keep_history"_a, "validate"_a, "repeat_workload"_a, "follow_dependencies"_a)
@@ -425,6 +432,7 @@ void bind_engine(nb::module_ &module) {
       .def("set_ticks", &Simulation::set_ticks, "instants"_a, "seconds"_a,
            "How often progress is told: every so many instants, but no more often than that.")
       .def("measure", &Simulation::measure, "Before `run`: write down what each decision costs.")
+      .def("give_reasons", &Simulation::give_reasons, "Before `run`: write down why jobs wait.")
       .def("keep_journal", &Simulation::keep_journal, "From now on, writes down what is decided.")
       .def("take_journal", &Simulation::take_journal, "What was decided since it was last taken.")
       .def("snapshot", &Simulation::snapshot, "At the end of an instant: what else a resumed run has to know.")

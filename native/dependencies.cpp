@@ -57,12 +57,14 @@ void Engine::forget_if_done(std::int64_t id, std::int64_t position) {
 // A job with predecessors has been submitted.
 void Engine::hold(Slot slot) {
   const Waits &waits = *jobs_[slot].waits;
-  if (waits.hopeless())
+  if (waits.hopeless()) {
     dismiss(slot);
-  else if (waits.settled() && waits.release <= now_)
+  } else if (waits.settled() && waits.release <= now_) {
     let_go(slot);
-  else if (waits.settled())
-    set_timer(waits.release, TimerKind::Release, slot);
+  } else {
+    if (waits.settled()) set_timer(waits.release, TimerKind::Release, slot);
+    if (reasons_) reasons_->held.push_back(slot);
+  }
 }
 
 void Engine::let_go(Slot slot) {

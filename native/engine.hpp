@@ -46,6 +46,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
     key_sources_[0] = std::move(order), key_sources_[1] = std::move(scan);
   }
   void track_moves() { track_moves_ = note_moves_ = true; }
+  void give_reasons();                                    // why jobs wait
   void measure() { meter_ = std::make_unique<Meter>(); }  // what each decision costs
 
   void run(Decider &decider);
@@ -105,6 +106,12 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void replay_pass();
   void replay_before_the_first_pass();
   void recall(Decider &decider);
+
+  // Why jobs wait (reasons.cpp): at the end of an instant.
+  [[gnu::noinline, gnu::cold]] void tell_reasons();
+  void tell_why_held();
+  void ask_why();
+  void finish_reasons();
 
   // A job's life (life.cpp).
   void submit();  // the next job of the workload
@@ -294,6 +301,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::optional<SubmittedRows> submitted_rows_;
   std::optional<HoldRows> hold_rows_;
   std::unique_ptr<Meter> meter_;
+  std::unique_ptr<Reasons> reasons_;  // null: nobody wants to know
 };
 
 // What policies ask all the time.

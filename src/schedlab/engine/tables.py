@@ -54,6 +54,9 @@ class TableMaker:
 
     def _array(self, column: Column, batch: Batch) -> pa.Array:
         match column.kind:
+            case "text":
+                texts = [*batch["texts"], None]
+                return pa.array([texts[number] for number in batch[column.key].tolist()], pa.string())
             case "node":
                 return pa.array([self._names[node] for node in batch[column.key].tolist()], pa.string())
             case "nodes":

@@ -4,7 +4,7 @@ Python), and is filled by somebody; everything else follows. docs/runs.md shows 
 from __future__ import annotations
 
 from schedlab.model.predecessors import CONDITIONS
-from schedlab.model.states import NODE_STATES, PIECE_ENDS, REASONS, STATES
+from schedlab.model.states import NODE_STATES, PIECE_ENDS, REASONS, STATES, WAIT_REASONS
 from schedlab.model.table import Column, Table
 
 FORMAT = 2  # of run folders; grows when older versions of schedlab could not read them, or would misunderstand them
@@ -268,7 +268,33 @@ PERFORMANCE = Table(
     repeatable=False,
 )
 
+WAITS = Table(
+    "reasons",
+    "what a job waited for, and how long it was the same",
+    (
+        Column("job", "int64", "as in jobs.parquet", encoding="delta", source="id"),
+        Column("sequence", "int64", "as in jobs.parquet", encoding="delta"),
+        Column("from", "double", "since when", encoding="split"),
+        Column("until", "double", "until when: it started, left, or waited for something else then", encoding="split"),
+        Column(
+            "why",
+            "words",
+            "in one of the words that [semantics](semantics.md#why-a-job-waits) defines",
+            encoding="dictionary",
+            words=WAIT_REASONS,
+        ),
+        Column("who", "int64", "the job in the way; null if none is", nullable=True, encoding="dictionary"),
+        Column(
+            "words",
+            "text",
+            "with `gate`: the observer who refused it; with `own words`: what the policy says; null otherwise",
+            nullable=True,
+            encoding="dictionary",
+        ),
+    ),
+)
+
 TABLES = {
     table.name: table
-    for table in (JOBS, TIMELINE, PIECES, NODES, PREDECESSORS, SUBMITTED, HOLDS, OBSERVED, PERFORMANCE)
+    for table in (JOBS, TIMELINE, PIECES, NODES, PREDECESSORS, SUBMITTED, HOLDS, OBSERVED, PERFORMANCE, WAITS)
 }

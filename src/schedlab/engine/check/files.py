@@ -15,10 +15,10 @@ from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 from schedlab.model.tables import READABLE
 
-Tables = dict[str, pa.Table]  # by name: jobs, timeline, and pieces, nodes and predecessors if there are any
+Tables = dict[str, pa.Table]  # by name: jobs, timeline, and pieces, nodes, predecessors and reasons if there are any
 
 NEEDED = ("jobs.parquet", "timeline.parquet")
-RARE = ("pieces.parquet", "nodes.parquet", "predecessors.parquet")
+RARE = ("pieces.parquet", "nodes.parquet", "predecessors.parquet", "reasons.parquet")
 
 
 def read_files(run: Run | str | Path, offences: Offences) -> tuple[dict[str, Any], Tables] | None:
@@ -26,6 +26,8 @@ def read_files(run: Run | str | Path, offences: Offences) -> tuple[dict[str, Any
     if isinstance(run, Run) and run.path is None:
         frames = {"jobs": run.jobs, "timeline": run.timeline, "pieces": run.pieces, "nodes": run.nodes}
         frames["predecessors"] = run.predecessors
+        if run.config.get("reasons"):
+            frames["reasons"] = run.reasons
         return run.config, {name: frame.to_arrow() for name, frame in frames.items()}
     folder = Path(run.path if isinstance(run, Run) and run.path is not None else str(run))
     config = _read_config(folder)
