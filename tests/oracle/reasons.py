@@ -77,8 +77,8 @@ class Explained(Simulation):
             if job not in self.waiting and job not in self.held:
                 self.tell(job, None)
         for job in self.held:
-            open_ones = [other.id for other, condition, _ in job.waits if since(other, condition) is None]
-            self.tell(job, ("dependency", next(iter(open_ones), None)))
+            undecided = [other.id for other, condition, _ in job.waits if since(other, condition) is None]
+            self.tell(job, ("dependency", undecided[0] if undecided else None))
         if asked:
             queue = sorted(self.waiting, key=lambda job: sort_key(self.policy.order, job, self.now))
             for job in queue:
