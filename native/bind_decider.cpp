@@ -346,8 +346,13 @@ void bind_view(nb::module_ &module) {
           "Let a running malleable job go on in another of its shapes. False if that does not fit.")
       .def(
           "set_rate",
-          [](const ViewPtr &view, const JobView &job, double rate) { view->set_rate(subject(view, job), rate); },
-          "job"_a, "rate"_a, "How fast a running job works from now on; 1 is as in the workload, 0 stands still.")
+          [](const ViewPtr &view, const JobView &job, double factor) {
+            view->set_rate(subject(view, job), factor, view->owner);
+          },
+          "job"_a, "factor"_a,
+          "How much faster or slower you make a running job from now on: 1 not at all, 0 stands still. Its rate is the "
+          "product of what everybody says.")
+      .def_rw("owner", &View::owner, "whose turn it is: factors of rates that are set now are his")
       .def(
           "wake_at", [](const ViewPtr &view, double time) { live(view).wake_at(time); }, "time"_a,
           "Ask for a pass at that time.")

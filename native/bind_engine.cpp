@@ -106,11 +106,21 @@ class PythonHost final : public Host {
     const auto give = [&](const char *name, const auto &column) { batch[name] = to_array(column, rows); };
     give("sequence", rows.sequence), give("id", rows.id), give("cores", rows.cores), give("count", rows.count);
     give("request", rows.request), give("begin", rows.begin), give("end", rows.end);
-    give("work", rows.work), give("rate", rows.rate), give("how", rows.how), give("reason", rows.reason),
+    give("work", rows.work), give("done", rows.done), give("how", rows.how), give("reason", rows.reason),
         give("allocated", rows.allocated);
     give("expected_end", rows.expected_end);
     give_allocations(batch, rows.allocations);
     write("pieces", batch);
+  }
+
+  void take(RateRows &&rows) override {
+    nb::gil_scoped_acquire held;
+    nb::dict batch;
+    const auto give = [&](const char *name, const auto &column) { batch[name] = to_array(column, rows); };
+    give("sequence", rows.sequence), give("id", rows.id), give("piece", rows.piece), give("time", rows.time);
+    give("owner", rows.owner), give("factor", rows.factor), give("rate", rows.rate);
+    batch["owners"] = rows.owners;
+    write("rates", batch);
   }
 
   void take(NodeRows &&rows) override {

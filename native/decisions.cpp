@@ -293,17 +293,4 @@ void View::move_to(Slot slot, std::int32_t shape, const Shares &shares, double c
   if (rate != 1) job.rate = rate, engine_->move_end(slot);
 }
 
-void View::set_rate(Slot slot, double rate) {
-  Job &job = running_job(slot, "change the rate of");
-  if (!(rate >= 0 && rate < kNever))
-    engine_->refuse("change the rate of", slot, "a rate is a number that is not negative");
-  if (rate == job.rate) return;
-  note(Act::SetRate, slot, rate);
-  if (now() > job.since) engine_->write_piece(job, PieceEnd::Slowed);
-  job.pieced = true;
-  engine_->settle(job);
-  job.rate = rate;
-  engine_->move_end(slot);
-}
-
 }  // namespace schedlab

@@ -311,6 +311,7 @@ void Engine::finish() {
   host_.take(std::move(rows_));
   host_.take(std::move(timeline_));
   if (pieces_) host_.take(std::move(*pieces_));
+  if (rates_) rates_->owners = owners_, host_.take(std::move(*rates_));
   if (node_rows_) host_.take(std::move(*node_rows_));
   if (meter_) host_.take(std::move(meter_->rows));
 }

@@ -144,6 +144,16 @@ class Engine : public std::enable_shared_from_this<Engine> {
   const EstimatedEnds &estimated_ends();
   void write(const Job &job, State state);
   void write_piece(Job &job, PieceEnd how, Reason reason = Reason::None);
+
+  // Rates and who has a say in them (rates.cpp).
+  Pace &pace_of(Job &job);
+  std::int32_t owner_number(std::string_view name);
+  const std::string &owner_of(const Pace::Factor &each) const { return owners_[static_cast<std::size_t>(each.owner)]; }
+  void change_rate(Slot slot, std::int32_t owner, double factor);
+  double factor_of(const Job &job, std::int32_t owner) const;
+  double product(const Pace &pace) const;
+  void write_rate(const Job &job, std::int32_t owner, double factor);
+
   void write_node(int node, NodeMode mode);
   void tell(Event::Kind kind, Slot slot, int node = -1);
 
@@ -243,6 +253,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   TimelineRows timeline_;
   std::vector<std::int64_t> others_;  // the amounts of TimelineRows::others now
   std::optional<PieceRows> pieces_;
+  std::optional<RateRows> rates_;
+  std::vector<std::string> owners_;  // of factors of rates, in the order in which they first had one
   std::optional<NodeRows> node_rows_;
   std::unique_ptr<Meter> meter_;
 };

@@ -21,6 +21,9 @@ void Engine::validate() const {
     std::int64_t chunks = 0;
     for (const Share &share : job.shares) chunks += share.chunks;
     require(chunks == job.count, "a running job has not the chunks it asked for");
+    require(job.rate == (job.pace ? product(*job.pace) : 1), "a rate is not the product of its factors");
+    for (std::size_t i = 1; job.pace && i < job.pace->factors.size(); ++i)
+      require(owner_of(job.pace->factors[i - 1]) < owner_of(job.pace->factors[i]), "factors are not in order");
     if (job.released) continue;
     tracked += job.listed;
     machine_.apply(fresh, *job.request, job.shares, -1);

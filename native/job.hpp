@@ -43,6 +43,19 @@ struct Flexible {
   std::uint64_t point = 0;  // order of the timer for the next time
 };
 
+// How fast a job works, where that is not simply at rate 1, and what is told of it besides its row (rates.cpp).
+struct Pace {
+  struct Factor {
+    std::int32_t owner;
+    double factor;
+  };
+  std::vector<Factor> factors;  // its rate is their product, in the order of the owners' names; 1 is left out
+  std::int32_t stays = 0;       // on nodes, that are over and written down
+  bool changed = false;         // its rate has changed since it took its nodes,
+  Time begin = 0;               // which was then,
+  double work = 0;              // with so much left to do
+};
+
 struct Job {
   // What the workload says.
   std::int64_t sequence, id;
@@ -54,6 +67,7 @@ struct Job {
   Time think;
   std::unique_ptr<Flexible> flexible;  // null: it is rigid
   std::int32_t shape = 0;              // which of its shapes the fields above are
+  std::unique_ptr<Pace> pace;          // null: it works at rate 1, and nothing is told of it but its row
 
   // What has become of it.
   State state;
@@ -85,10 +99,17 @@ struct Job {
 
   // The work that it has done by then, in seconds of its runtime; what it cost to begin again is not among it.
   double done(Time now) const {
-    const bool ran = !std::isnan(start) && (state == State::Running || state == State::Gone);
-    const double doing = ran ? rate * (std::min(now, end) - since) : 0;
+    const double doing = doing_since(now);
     const double left = work - doing - std::max(overhead - doing, 0.0);
     return std::clamp(runtime - left, 0.0, runtime);
+  }
+  // And what is left to do, with what it costs to begin again.
+  double remaining(Time now) const { return std::max(work - doing_since(now), 0.0); }
+
+ private:
+  double doing_since(Time now) const {
+    const bool ran = !std::isnan(start) && (state == State::Running || state == State::Gone);
+    return ran ? rate * (std::min(now, end) - since) : 0;
   }
 };
 

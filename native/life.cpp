@@ -33,7 +33,7 @@ void Engine::submit() {
   job.after = input_.after[i], job.think = input_.think[i];
   if (input_.key[0]) job.given_key[0] = input_.key[0][i];
   if (input_.key[1]) job.given_key[1] = input_.key[1][i];
-  job.flexible.reset(), job.shape = 0;
+  job.flexible.reset(), job.shape = 0, job.pace.reset();
   if (input_.shape_end) read_shapes(job, i);
   job.eligible = job.start = job.key = job.estimated_end = std::numeric_limits<double>::quiet_NaN();
   job.released = job.listed = job.pieced = false;
@@ -337,13 +337,17 @@ void Engine::write_piece(Job &job, PieceEnd how, Reason reason) {
     pieces_.emplace(next, nodes);
   }
   const std::size_t row = pieces_->new_row();
+  Pace &pace = pace_of(job);
+  const double work = pace.changed ? pace.work : job.work;
   pieces_->sequence[row] = job.sequence, pieces_->id[row] = job.id;
   pieces_->cores[row] = job.cores, pieces_->count[row] = job.count, pieces_->request[row] = job.request_number;
-  pieces_->begin[row] = job.since, pieces_->end[row] = now_;
-  pieces_->work[row] = job.work, pieces_->rate[row] = job.rate;
+  pieces_->begin[row] = pace.changed ? pace.begin : job.since, pieces_->end[row] = now_;
+  pieces_->work[row] = work, pieces_->done[row] = how == PieceEnd::Completed ? work : work - job.remaining(now_);
   pieces_->expected_end[row] = job.expected_end;
   pieces_->how[row] = static_cast<std::uint8_t>(how), pieces_->reason[row] = static_cast<std::uint8_t>(reason);
   pieces_->allocated[row] = pieces_->allocations.add(job.shares);
+  ++pace.stays, pace.changed = false;
+  if (how == PieceEnd::Requeued || how == PieceEnd::Suspended) pace.factors.clear();  // its next stay begins at rate 1
 }
 
 void Engine::write_node(int node, NodeMode mode) {

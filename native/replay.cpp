@@ -127,7 +127,7 @@ void View::redo(const JournalReader &past) {
       move_to(slot, entry.shape, shares, entry.a);
       break;
     case Act::SetRate:
-      set_rate(slot, entry.a);
+      set_rate(slot, entry.a, past.extra);
       break;
     case Act::WakeAt:
       wake_at(entry.a);

@@ -1,6 +1,8 @@
 // Columns in, columns out: how jobs enter the engine and how results leave it, a batch at a time.
 #pragma once
 
+#include <string>
+
 #include "columns.hpp"
 #include "types.hpp"
 
@@ -75,22 +77,32 @@ struct JobRows : Batch {
 };
 
 // How a stretch of a job's life ended. Jobs that simply ran from start to end have no such stretches.
-enum class PieceEnd : std::uint8_t { Completed, Killed, Requeued, Suspended, Reshaped, Slowed, Unfinished };
+enum class PieceEnd : std::uint8_t { Completed, Killed, Requeued, Suspended, Reshaped, Unfinished };
 
-// Stretches during which a job had the same nodes and the same rate.
+// Stretches during which a job had the same nodes.
 struct PieceRows : Batch {
   Column<std::int64_t> sequence, id, cores, count;
   Column<std::int32_t> request;
-  Column<double> begin, end, work, rate;  // `work`: what was left to do at the beginning
+  Column<double> begin, end, work, done;  // `work`: what was left to do at the beginning; `done`: what of it was done
   Column<double> expected_end;            // as believed when the job took these nodes
   Column<std::uint8_t> how, reason;
   Column<std::int32_t> allocated;
   AllocationRows allocations;
 
   PieceRows(int number, std::size_t nodes) : Batch(number), allocations(number, nodes) {
-    lay_out(sequence, id, cores, count, request, begin, end, work, rate, expected_end, how, reason, allocated);
+    lay_out(sequence, id, cores, count, request, begin, end, work, done, expected_end, how, reason, allocated);
   }
   bool has_room(const Shares &shares) const { return room() > 0 && allocations.room() >= shares.size(); }
+};
+
+// Changes of rates: whose factor it is, and the job's rate from then on.
+struct RateRows : Batch {
+  Column<std::int64_t> sequence, id;
+  Column<std::int32_t> piece, owner;  // the how-manieth piece of the job, from 0 on; a position in `owners`
+  Column<double> time, factor, rate;
+  std::vector<std::string> owners;  // their names, when the batch is handed over
+
+  explicit RateRows(int number) : Batch(number) { lay_out(sequence, id, piece, owner, time, factor, rate); }
 };
 
 // Changes of nodes.
@@ -133,6 +145,7 @@ class Host {
   virtual void take(JobRows &&rows) = 0;
   virtual void take(TimelineRows &&rows) = 0;
   virtual void take(PieceRows &&rows) = 0;
+  virtual void take(RateRows &&rows) = 0;
   virtual void take(NodeRows &&rows) = 0;
   virtual void take(PassRows &&rows) = 0;
   // Both look at the clock, and do something a few times a second; both may throw to stop the run. `tick` comes at the

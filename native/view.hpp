@@ -1,8 +1,11 @@
 // The protocol between the engine and whoever decides: events, the view, deciders.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "block_list.hpp"
 #include "job.hpp"
@@ -74,6 +77,8 @@ struct Finished {
 class Engine;
 class Plan;
 
+constexpr const char *kPolicy = "policy";  // what whoever decides is called as an owner of factors of rates
+
 // What a decider sees and may do. Decisions take effect at once; an impossible one is a DecisionError.
 class View {
  public:
@@ -88,6 +93,7 @@ class View {
   std::shared_ptr<void> keep_alive() const;  // for memory of the engine's that somebody looks at
   std::int64_t last_job = -1;                // id of the job that a decider dealt with last, for error messages
   std::vector<std::string> node_names;       // for error messages, too
+  std::string owner = kPolicy;               // whose turn it is to decide: factors of rates are his
   std::string refusal;                       // who did not allow the last start that was tried; empty if nobody minded
   std::string node_name(int node) const;
 
@@ -140,7 +146,9 @@ class View {
   void suspend(Slot slot);  // off its nodes, its work kept
   bool resume(Slot slot, const Shares *shares, double cost);
   bool reshape(Slot slot, std::int32_t shape, const Shares *shares, double cost);
-  void set_rate(Slot slot, double rate);  // of a running job: 1 is as in the workload, 0 stands still
+  // Of a running job: the owner's factor of its rate from now on. 1 is as in the workload, 0 stands still.
+  void set_rate(Slot slot, double factor, std::string_view owner);
+  std::map<std::string, double> factors(const Job &job) const;  // of its rate, by their owners' names
   void wake_at(Time time);
   void close(int node, NodeMode mode);
   void open(int node);

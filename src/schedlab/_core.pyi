@@ -51,9 +51,19 @@ class Job:
         """how fast it works; 1 is as in the workload"""
 
     @property
+    def factors(self) -> dict[str, float]:
+        """of its rate, by who has set them; factors that are 1 are left out"""
+
+    @property
     def done(self) -> float:
         """
         seconds of its work that it has done so far, at whatever rates and in however many attempts; of a requeued one, what was saved
+        """
+
+    @property
+    def remaining(self) -> float:
+        """
+        seconds of work that are left to do, with what it costs to begin again; not told to policies
         """
 
     @property
@@ -230,11 +240,17 @@ class View:
         Let a running malleable job go on in another of its shapes. False if that does not fit.
         """
 
-    def set_rate(self, job: Job, rate: float) -> None:
+    def set_rate(self, job: Job, factor: float) -> None:
         """
-        How fast a running job works from now on; 1 is as in the workload, 0 stands still.
+        How much faster or slower you make a running job from now on: 1 not at all, 0 stands still. Its rate is the product of what everybody says.
         """
 
+    @property
+    def owner(self) -> str:
+        """whose turn it is: factors of rates that are set now are his"""
+
+    @owner.setter
+    def owner(self, arg: str, /) -> None: ...
     def wake_at(self, time: float) -> None:
         """Ask for a pass at that time."""
 

@@ -53,11 +53,11 @@ class Preempt(sl.Policy):
 
 
 class Slowing(sl.Observer):
-    """Jobs work at half their rate at odd times."""
+    """Jobs become slower at odd times, faster at even ones."""
 
     def before(self, view: Any) -> None:
         for job in view.running:
-            view.set_rate(job, job.rate * (0.5 if view.now % 2 else 1.1))
+            view.set_rate(job, job.factors.get("Slowing", 1.0) * (0.5 if view.now % 2 else 1.1))
 
 
 class BrokenOffError(Exception):
@@ -115,7 +115,7 @@ jobs = st.lists(
 
 
 def tables(run: sl.Run) -> list[pl.DataFrame]:
-    return [run.jobs, run.timeline, run.pieces, run.nodes]
+    return [run.jobs, run.timeline, run.pieces, run.rates, run.nodes]
 
 
 @pytest.mark.parametrize("case", CASES)

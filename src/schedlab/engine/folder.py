@@ -16,9 +16,8 @@ from typing import Any
 from schedlab.model.errors import InputError
 from schedlab.model.stopping import undisturbed
 
-RUN_FILES = frozenset(
-    {"run.json", *(f"{table}.parquet" for table in ("jobs", "timeline", "pieces", "nodes", "observed", "performance"))}
-)
+_TABLES = ("jobs", "timeline", "pieces", "rates", "nodes", "observed", "performance")
+RUN_FILES = frozenset({"run.json", *(f"{table}.parquet" for table in _TABLES)})
 
 _REMEDIES = {
     errno.ENOSPC: "free some space, or write to another disk",

@@ -21,6 +21,8 @@ from schedlab.model.hooks import HOOKS
 Nodes = list[tuple[int, int]]  # (node, chunks)
 PerJob: TypeAlias = "dict[int, float] | tuple[NDArray[np.int64], NDArray[np.float64]]"
 WHILE_IT_RUNS = ("submitted", "before", "after", "started", "stopped", "ended", "node_changed")  # hooks in the loop
+WITHOUT_VIEW = ("per_job", "calendar", "budget")  # hooks that only tell
+POLICY = "policy"  # what whoever decides is called as an owner of factors of rates
 
 
 class Observer:
@@ -28,7 +30,7 @@ class Observer:
 
     A hook may read all of the view, publish values in the dictionary `view.data`, ask for a pass at any time with
     `view.wake_at`, and change the world: `view.close(node)`, `view.open(node)`, `view.requeue(job)`, `view.kill(job)`,
-    `view.set_rate(job, rate)`.
+    `view.set_rate(job, factor)`, which is a factor of your own: others may have one, too.
     """
 
     def begin(self, view: View) -> None:
@@ -87,23 +89,53 @@ def _call(observer: Any, hook: str, *arguments: Any) -> Any:
     try:
         return getattr(observer, hook)(*arguments)
     except Exception as error:
-        if not hasattr(error, "observer"):
-            error.observer = name_of(observer)  # type: ignore[attr-defined]
+        _sign(error, observer)
         raise
+
+
+def _in_turn(observer: Any, owner: str, hook: str, view: View, *arguments: Any) -> Any:
+    """The same of a hook that may act: the factors of rates that it sets are its own."""
+    interrupted, view.owner = view.owner, owner
+    try:
+        return getattr(observer, hook)(view, *arguments)
+    except Exception as error:
+        _sign(error, observer)
+        raise
+    finally:
+        view.owner = interrupted
+
+
+def _sign(error: Exception, observer: object) -> None:
+    if not hasattr(error, "observer"):
+        error.observer = name_of(observer)  # type: ignore[attr-defined]
+
+
+def owners_of(observers: Sequence[object], decider: object = None) -> list[str]:
+    """What each is called as an owner of factors: its name, with a number if others before it have the same."""
+    names: list[str] = []
+    for observer in observers:
+        name = POLICY if observer is decider else name_of(observer)
+        again = sum(1 for known in names if known == name or known.startswith(f"{name} ("))
+        names.append(f"{name} ({again + 1})" if again or (name == POLICY and observer is not decider) else name)
+    return names
 
 
 class Observers:
     """All observers of a run behind the two calls that the core makes, before and after each pass."""
 
-    def __init__(self, observers: Sequence[Any]) -> None:
+    def __init__(self, observers: Sequence[Any], decider: object = None) -> None:
         self._all = list(observers)
+        self._owners = owners_of(self._all, decider)
         self._hooks = {hook: self._those_with(hook) for hook in HOOKS}
-        self._gates = [each for each in self._all if defines(each, "allows")]
+        self._gates = [each for each in zip(self._all, self._owners, strict=True) if defines(each[0], "allows")]
         self._states: list[str] = []
         self._changes = 0
 
     def _those_with(self, hook: str) -> list[Callable[..., Any]]:
-        return [partial(_call, observer, hook) for observer in self._all if defines(observer, hook)]
+        having = [each for each in zip(self._all, self._owners, strict=True) if defines(each[0], hook)]
+        if hook in WITHOUT_VIEW:
+            return [partial(_call, observer, hook) for observer, _ in having]
+        return [partial(_in_turn, observer, owner, hook) for observer, owner in having]
 
     def __bool__(self) -> bool:
         return bool(self._all)
@@ -123,8 +155,8 @@ class Observers:
 
     def _allows(self, view: View, job: Job, nodes: Nodes) -> bool:
         self._tell_moves(view)  # of this pass, so far
-        for observer in self._gates:
-            if not _call(observer, "allows", view, job, nodes):
+        for observer, owner in self._gates:
+            if not _in_turn(observer, owner, "allows", view, job, nodes):
                 view.refusal = f"observer {name_of(observer)} refused the start of job {job.id} at {view.now:.15g} s"
                 return False
         return True

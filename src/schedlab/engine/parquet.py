@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from schedlab.engine.folder import OutputFolder, explained
-from schedlab.engine.tables import NODES_SCHEMA, PERFORMANCE_SCHEMA, PIECES_SCHEMA
+from schedlab.engine.tables import NODES_SCHEMA, PERFORMANCE_SCHEMA, PIECES_SCHEMA, RATES_SCHEMA
 from schedlab.model.states import PIECE_ENDS, REASONS, STATES, UNSAID
 
 if TYPE_CHECKING:
@@ -124,6 +124,9 @@ class FolderTables:
 
     def pieces(self) -> pl.DataFrame:
         return self._rare("pieces.parquet", PIECES_SCHEMA)
+
+    def rates(self) -> pl.DataFrame:
+        return self._rare("rates.parquet", RATES_SCHEMA)
 
     def nodes(self) -> pl.DataFrame:
         return self._rare("nodes.parquet", NODES_SCHEMA)

@@ -76,7 +76,7 @@ class Simulation:
         self._workload, self._cluster, self._options = workload, cluster, options
         self._scenario = scenario
         self._checkpoint = checkpoint
-        self._observers = Observers((*choice.observers, *scenario.make_observers()))
+        self._observers = Observers((*choice.observers, *scenario.make_observers()), choice.decider)
         self._saved = None if checkpoint is None else checkpoint.load(self._identity(choice))
         if self._saved is not None:
             decider, self._observers = self._saved.objects[:2]

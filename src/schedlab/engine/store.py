@@ -1,8 +1,9 @@
 """Runs on disk and in memory: what takes the engine's results, and what reads them again.
 
-A run folder holds jobs.parquet, timeline.parquet, where there is something to tell pieces.parquet, nodes.parquet and
-observed.parquet, if it was asked for performance.parquet, what a decider elsewhere leaves as evidence, and, written
-last, run.json. Results stream out while the simulation goes on: memory does not grow with the number of jobs.
+A run folder holds jobs.parquet, timeline.parquet, where there is something to tell pieces.parquet, rates.parquet,
+nodes.parquet and observed.parquet, if it was asked for performance.parquet, what a decider elsewhere leaves as
+evidence, and, written last, run.json. Results stream out while the simulation goes on: memory does not grow with the
+number of jobs.
 """
 
 from __future__ import annotations
@@ -28,9 +29,11 @@ from schedlab.engine.tables import (
     NODES_SCHEMA,
     PERFORMANCE_SCHEMA,
     PIECES_SCHEMA,
+    RATES_SCHEMA,
     Batch,
     JobTables,
     performance_table,
+    rates_table,
     timeline_schema,
     timeline_table,
 )
@@ -85,6 +88,9 @@ class RunWriter:
 
     def write_pieces(self, batch: Batch) -> None:
         self._write("pieces.parquet", JobTables(self._cluster).pieces_table(batch))
+
+    def write_rates(self, batch: Batch) -> None:
+        self._write("rates.parquet", rates_table(batch))
 
     def write_nodes(self, batch: Batch) -> None:
         self._write("nodes.parquet", JobTables(self._cluster).nodes_table(batch))
@@ -152,6 +158,9 @@ class MemoryWriter:
     def write_pieces(self, batch: Batch) -> None:
         self._tables.piece_batches.append(batch)
 
+    def write_rates(self, batch: Batch) -> None:
+        self._tables.rate_batches.append(batch)
+
     def write_nodes(self, batch: Batch) -> None:
         self._tables.node_batches.append(batch)
 
@@ -176,6 +185,7 @@ class MemoryTables:
         self.job_batches: list[Batch] = []
         self.time_batches: list[Batch] = []
         self.piece_batches: list[Batch] = []
+        self.rate_batches: list[Batch] = []
         self.node_batches: list[Batch] = []
         self.pass_batches: list[Batch] = []
         self.observed: pa.Table | None = None
@@ -205,6 +215,10 @@ class MemoryTables:
         made = map(JobTables(self.cluster).pieces_table, self.piece_batches)
         return as_frame(pa.concat_tables([PIECES_SCHEMA.empty_table(), *made]))
 
+    def rates(self) -> pl.DataFrame:
+        made = map(rates_table, self.rate_batches)
+        return as_frame(pa.concat_tables([RATES_SCHEMA.empty_table(), *made]))
+
     def nodes(self) -> pl.DataFrame:
         made = map(JobTables(self.cluster).nodes_table, self.node_batches)
         return as_frame(pa.concat_tables([NODES_SCHEMA.empty_table(), *made]))
@@ -231,6 +245,8 @@ class MemoryTables:
                 writer.write_timeline(batch)
             for batch in self.piece_batches:
                 writer.write_pieces(batch)
+            for batch in self.rate_batches:
+                writer.write_rates(batch)
             for batch in self.node_batches:
                 writer.write_nodes(batch)
             for batch in self.pass_batches:

@@ -83,9 +83,22 @@ PIECES_SCHEMA = pa.schema(
         pa.field("count", pa.int64(), nullable=False),
         pa.field("request", pa.int32(), nullable=False),
         pa.field("work", pa.float64(), nullable=False),  # seconds that were left to do at the beginning
-        pa.field("rate", pa.float64(), nullable=False),
+        pa.field("done", pa.float64(), nullable=False),  # and what of it was done
         pa.field("expected_end", pa.float64(), nullable=False),  # as believed when the job took these nodes
         pa.field("nodes", pa.string()),
+    ]
+)
+
+# When jobs began to work faster or slower, and who made them.
+RATES_SCHEMA = pa.schema(
+    [
+        pa.field("job", pa.int64(), nullable=False),
+        pa.field("sequence", pa.int64(), nullable=False),
+        pa.field("piece", pa.int32(), nullable=False),  # of the job's pieces, from 0 on
+        pa.field("time", pa.float64(), nullable=False),
+        pa.field("owner", pa.string(), nullable=False),
+        pa.field("factor", pa.float64(), nullable=False),  # the owner's, from then on
+        pa.field("rate", pa.float64(), nullable=False),  # the product of all factors
     ]
 )
 
@@ -167,6 +180,14 @@ def timeline_table(batch: Batch, schema: pa.Schema) -> pa.Table:
 
 def performance_table(batch: Batch) -> pa.Table:
     return _plain_table(batch, PERFORMANCE_SCHEMA)
+
+
+def rates_table(batch: Batch) -> pa.Table:
+    owners = pa.DictionaryArray.from_arrays(pa.array(batch["owner"]), pa.array(batch["owners"], pa.string()))
+    named = {**batch, "job": batch["id"], "owner": owners.cast(pa.string())}
+    return pa.Table.from_arrays(
+        [pa.array(named[field.name], field.type) for field in RATES_SCHEMA], schema=RATES_SCHEMA
+    )
 
 
 def _plain_table(batch: Batch, schema: pa.Schema) -> pa.Table:

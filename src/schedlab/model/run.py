@@ -46,6 +46,8 @@ class Tables(Protocol):
 
     def pieces(self) -> pl.DataFrame: ...
 
+    def rates(self) -> pl.DataFrame: ...
+
     def nodes(self) -> pl.DataFrame: ...
 
     def performance(self) -> pl.DataFrame: ...
@@ -118,6 +120,11 @@ class Run:
     def pieces(self) -> pl.DataFrame:
         """The stretches of jobs that did not simply run from start to end; empty where all did."""
         return self.tables.pieces()
+
+    @cached_property
+    def rates(self) -> pl.DataFrame:
+        """When jobs began to work faster or slower, and who made them; empty where all worked at rate 1."""
+        return self.tables.rates()
 
     @cached_property
     def nodes(self) -> pl.DataFrame:

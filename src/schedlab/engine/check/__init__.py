@@ -15,6 +15,7 @@ from schedlab.engine.check.closed import check_closed_nodes
 from schedlab.engine.check.offences import Offence, Offences
 from schedlab.engine.check.pieces import check_pieces
 from schedlab.engine.check.places import check_places
+from schedlab.engine.check.rates import check_rates
 from schedlab.engine.check.reasons import check_reasons
 from schedlab.engine.check.record import read_record
 from schedlab.engine.check.stays import stays_of
@@ -39,6 +40,7 @@ def check(run: Run | str | Path) -> list[Offence]:
         check_times(record, offences)
         check_estimates(record, offences)
         check_dependencies(record, offences)
+        check_rates(record, offences)
         check_pieces(record, offences)
         check_reasons(record, offences)
         stays = stays_of(record)
