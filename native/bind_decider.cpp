@@ -38,6 +38,12 @@ Slot subject(const ViewPtr &view, const JobView &job) {
   return slot;
 }
 
+std::vector<JobView> jobs_of(const ViewPtr &view, const std::vector<Slot> &slots) {
+  std::vector<JobView> jobs;
+  for (const Slot slot : slots) jobs.emplace_back(view, slot);
+  return jobs;
+}
+
 std::optional<Shares> shares_of(const Nodes &nodes) {
   if (!nodes) return std::nullopt;
   Shares shares;
@@ -276,11 +282,14 @@ void bind_view(nb::module_ &module) {
       .def(
           "jobs_on",
           [](const ViewPtr &view, int node) {
-            std::vector<JobView> jobs;
-            for (const Slot slot : live(view).jobs_on(node)) jobs.emplace_back(view, slot);
-            return jobs;
+            if (node < 0 || node >= live(view).machine().nodes()) throw nb::index_error("no such node");
+            return jobs_of(view, view->jobs_on(node));
           },
-          "node"_a, "The jobs that run there.")
+          "node"_a, "The jobs that run there, in the order in which they came.")
+      .def(
+          "neighbours",
+          [](const ViewPtr &view, const JobView &job) { return jobs_of(view, live(view).neighbours(job.slot())); },
+          "job"_a, "The other jobs on the nodes of a running job, in the order in which they came.")
       .def(
           "fits",
           [](const ViewPtr &view, const JobView &job) {

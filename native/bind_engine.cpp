@@ -3,6 +3,7 @@
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
@@ -106,8 +107,8 @@ class PythonHost final : public Host {
     const auto give = [&](const char *name, const auto &column) { batch[name] = to_array(column, rows); };
     give("sequence", rows.sequence), give("id", rows.id), give("cores", rows.cores), give("count", rows.count);
     give("request", rows.request), give("begin", rows.begin), give("end", rows.end);
-    give("work", rows.work), give("done", rows.done), give("how", rows.how), give("reason", rows.reason),
-        give("allocated", rows.allocated);
+    give("work", rows.work), give("done", rows.done), give("whole", rows.whole), give("how", rows.how),
+        give("reason", rows.reason), give("allocated", rows.allocated);
     give("expected_end", rows.expected_end);
     give_allocations(batch, rows.allocations);
     write("pieces", batch);
@@ -332,6 +333,13 @@ class Simulation {
 
   void measure() { engine().measure(); }
 
+  void add_execution(const std::shared_ptr<Execution> &model) { engine().add_execution(model); }
+  void add_python_execution(const std::string &name, nb::object work, nb::object rate) {
+    auto model = std::make_shared<PythonExecution>(name, work, rate);
+    model->set_view(engine().view());
+    engine().add_execution(std::move(model));
+  }
+
   // Taking up a run again.
   void keep_journal() { engine().keep_journal(); }
   nb::bytes take_journal() {
@@ -421,6 +429,13 @@ void bind_engine(nb::module_ &module) {
       .def("memory", &NativePolicy::memory, "What it remembers beyond the marks on jobs.")
       .def("recall", &NativePolicy::recall, "view"_a, "memory"_a, "Finds its place again in a run that is taken up.");
 
+  nb::class_<Execution>(module, "Execution",
+                        "How placed jobs fare, in the core: their work, and factors of their rates.")
+      .def_prop_ro("name", &Execution::name, "as an owner of factors");
+  module.def("sharing", &make_sharing, "name"_a, "factor"_a, "Jobs that share a node with others work at this rate.");
+  module.def("speeds", &make_speeds, "name"_a, "speeds"_a,
+             "A job takes as long as its slowest node lets it; a speed for each node, 1 is that of the log.");
+
   nb::class_<Simulation>(module, "Simulation", nb::is_weak_referenceable(),
                          "One run: a machine, the rules of time, and how jobs are placed.")
       .def(nb::init<const std::vector<std::string> &, const std::vector<std::pair<int, std::vector<Amount>>> &,
@@ -450,6 +465,9 @@ void bind_engine(nb::module_ &module) {
       .def("forget", &Simulation::forget)
       .def("set_ticks", &Simulation::set_ticks, "instants"_a, "seconds"_a,
            "How often progress is told: every so many instants, but no more often than that.")
+      .def("add_execution", &Simulation::add_execution, "model"_a, "Before `run`: how placed jobs fare.")
+      .def("add_python_execution", &Simulation::add_python_execution, "name"_a, "work"_a.none(), "rate"_a.none(),
+           "The same in Python: work(view, job, nodes) and rate(view, job, neighbours), or None.")
       .def("measure", &Simulation::measure, "Before `run`: write down what each decision costs.")
       .def("keep_journal", &Simulation::keep_journal, "From now on, writes down what is decided.")
       .def("take_journal", &Simulation::take_journal, "What was decided since it was last taken.")

@@ -95,10 +95,17 @@ std::vector<std::pair<int, int>> nodes_of(const JobView &job) {
 }
 
 // It is the truth, and a policy has to do without.
-double remaining_of(const JobView &job) {
+void not_for_policies(const JobView &job) {
   if (job.view()->owner == kPolicy)
     throw nb::attribute_error("a policy cannot know what is left of a job: it knows its estimate and what it has done");
+}
+double remaining_of(const JobView &job) {
+  not_for_policies(job);
   return job.facts().remaining(job.view()->now());
+}
+double total_work_of(const JobView &job) {
+  not_for_policies(job);
+  return job.view()->total_work(job.slot());
 }
 
 // (cores, limit, estimate) of each of its shapes; the first is the one that it was submitted with.
@@ -249,6 +256,10 @@ void bind_jobs(nb::module_ &module) {
           "one, what was saved")
       .def_prop_ro("remaining", &remaining_of,
                    "seconds of work that are left to do, with what it costs to begin again; not told to policies")
+      .def_prop_ro(
+          "total_work", &total_work_of,
+          "seconds of work of the whole job: its run time, unless an execution model has said otherwise of the "
+          "nodes where it runs; not told to policies")
       .def_prop_ro("shapes", &shapes_of, nb::sig("def shapes(self) -> list[tuple[int, float, float]]"),
                    "(cores, limit, estimate) of each shape it may have; the first is the one it was submitted with")
       .def_prop_ro(

@@ -66,6 +66,8 @@ void Engine::run(Decider &decider) {
     phase_ = Phase::After;
     told_ = events_.size();
     if (observed) decider.after(*view_);
+    if (watch_neighbours_) [[unlikely]]
+      ask_about_rates();
     phase_ = Phase::Before;
     conclude();
   }
@@ -121,6 +123,7 @@ void Engine::close_pass(Decider &decider) {
   phase_ = Phase::After;
   told_ = events_.size();
   decider.after(*view_);
+  if (watch_neighbours_) ask_about_rates();
   phase_ = Phase::Before;
   conclude();
 }

@@ -10,7 +10,9 @@
 
 #include "block_list.hpp"
 #include "estimator.hpp"
+#include "execution.hpp"
 #include "heap.hpp"
+#include "occupants.hpp"
 #include "placement.hpp"
 #include "tables.hpp"
 #include "view.hpp"
@@ -40,6 +42,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   void set_gate(Gate *gate) { gate_ = gate; }
   void track_moves() { track_moves_ = note_moves_ = true; }
+  void add_execution(std::shared_ptr<Execution> model);
   void measure() { meter_ = std::make_unique<Meter>(); }  // what each decision costs
 
   void run(Decider &decider);
@@ -121,7 +124,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
     std::int32_t request_number;
     std::int64_t count, cores;
     Time runtime, limit;
-    double work, overhead;
+    double work, overhead, whole;
     Time estimate, first_estimate, used, allowance, since;
     std::int32_t shape;
   };
@@ -153,6 +156,13 @@ class Engine : public std::enable_shared_from_this<Engine> {
   double factor_of(const Job &job, std::int32_t owner) const;
   double product(const Pace &pace) const;
   void write_rate(const Job &job, std::int32_t owner, double factor);
+
+  // How placed jobs fare (execution.cpp).
+  Occupants &occupants();
+  void sort_by_start(std::vector<Slot> &slots) const;  // each once
+  void ask_about_rates();
+  double ask_about_work(Slot slot, const Shares &shares);
+  void set_whole(Job &job, double whole);
 
   void write_node(int node, NodeMode mode);
   void tell(Event::Kind kind, Slot slot, int node = -1);
@@ -235,9 +245,12 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::int64_t past_passes_ = -1;
   std::string past_snapshot_;
   bool track_moves_ = false;
-  bool note_moves_ = false;  // for observers, or to count what jobs have besides cores
+  bool note_moves_ = false;  // for observers, to count what jobs have besides cores, or who is where
   std::vector<Move> moves_;
-  std::vector<NodeMode> modes_;  // empty until a node changes
+  std::unique_ptr<Occupants> occupants_;  // null until somebody asks
+  std::vector<std::shared_ptr<Execution>> executions_;
+  bool watch_neighbours_ = false, decide_work_ = false;  // whether some of them do
+  std::vector<NodeMode> modes_;                          // empty until a node changes
   std::int64_t node_changes_ = 0;
   std::uint64_t changes_ = 0, starts_ = 0, timer_order_ = 0;
   std::uint64_t moved_ends_ = 0;  // entries of ends_ that are out of date

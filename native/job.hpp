@@ -54,6 +54,7 @@ struct Pace {
   bool changed = false;         // its rate has changed since it took its nodes,
   Time begin = 0;               // which was then,
   double work = 0;              // with so much left to do
+  double whole = -1;            // the work of the whole job where it runs, if not its runtime; -1 if it is
 };
 
 struct Job {
@@ -97,11 +98,13 @@ struct Job {
   Time reserved_start;  // conservative: its reservation
   Shares reserved_shares;
 
-  // The work that it has done by then, in seconds of its runtime; what it cost to begin again is not among it.
+  // The work of the whole job where it runs: its runtime, unless an execution model says otherwise.
+  double whole() const { return pace && pace->whole >= 0 ? pace->whole : runtime; }
+  // What it has done of it by then; what it cost to begin again is not among it.
   double done(Time now) const {
     const double doing = doing_since(now);
     const double left = work - doing - std::max(overhead - doing, 0.0);
-    return std::clamp(runtime - left, 0.0, runtime);
+    return std::clamp(whole() - left, 0.0, whole());
   }
   // And what is left to do, with what it costs to begin again.
   double remaining(Time now) const { return std::max(work - doing_since(now), 0.0); }

@@ -5,8 +5,6 @@
 
 namespace schedlab {
 
-constexpr double kFastest = 1e9;  // so that a product of factors is a number
-
 void View::set_rate(Slot slot, double factor, std::string_view who) {
   constexpr const char *kWhat = "change the rate of";
   const Job &job = running_job(slot, kWhat);

@@ -84,13 +84,14 @@ struct PieceRows : Batch {
   Column<std::int64_t> sequence, id, cores, count;
   Column<std::int32_t> request;
   Column<double> begin, end, work, done;  // `work`: what was left to do at the beginning; `done`: what of it was done
+  Column<double> whole;                   // the work of the whole job there
   Column<double> expected_end;            // as believed when the job took these nodes
   Column<std::uint8_t> how, reason;
   Column<std::int32_t> allocated;
   AllocationRows allocations;
 
   PieceRows(int number, std::size_t nodes) : Batch(number), allocations(number, nodes) {
-    lay_out(sequence, id, cores, count, request, begin, end, work, done, expected_end, how, reason, allocated);
+    lay_out(sequence, id, cores, count, request, begin, end, work, done, whole, expected_end, how, reason, allocated);
   }
   bool has_room(const Shares &shares) const { return room() > 0 && allocations.room() >= shares.size(); }
 };

@@ -77,6 +77,7 @@ struct Finished {
 class Engine;
 class Plan;
 
+constexpr double kFastest = 1e9;           // a factor of a rate: a product of some of them is a number, too
 constexpr const char *kPolicy = "policy";  // what whoever decides is called as an owner of factors of rates
 
 // What a decider sees and may do. Decisions take effect at once; an impossible one is a DecisionError.
@@ -110,7 +111,9 @@ class View {
   const LiveCluster &cluster() const;
   const Machine &machine() const;
   const Placement &placement() const;
-  std::vector<Slot> jobs_on(int node) const;
+  const std::vector<Slot> &jobs_on(int node) const;  // in the order of starting
+  std::vector<Slot> neighbours(Slot slot) const;     // the others on a running job's nodes, in the same order
+  double total_work(Slot slot) const;  // of the whole job where it runs; of one that models are asked about, so far
   std::span<const Finished> history(std::int32_t user) const;
   // Grows whenever resources become free or a belief about a running job changes: without it, nothing that did not fit
   // fits.
@@ -170,8 +173,8 @@ class View {
             const Shares &shares = {}, std::string_view extra = {});
   void redo(const JournalReader &past);
   void change_shape(Slot slot, std::int32_t shape);
-  void go_on(Slot slot, const Shares &shares, double cost);
-  void move_to(Slot slot, std::int32_t shape, const Shares &shares, double cost);
+  void go_on(Slot slot, const Shares &shares, double cost, double whole);
+  void move_to(Slot slot, std::int32_t shape, const Shares &shares, double cost, double whole);
   bool start_beside_reservations(Slot slot, const Shares *nodes, double priority, Backfilled backfilled);
   void check_nodes(const Job &job, Slot slot, const Shares &shares, const char *what) const;
   std::string why_not(const Job &job, int node, const Window &window) const;
@@ -180,6 +183,8 @@ class View {
   void explain_refusal(const Job &job);  // after it was not possible: whether it was the budget
 
   Engine *engine_;
+  Slot asked_about_ = kNoSlot;        // whose work models are asked for,
+  double work_so_far_ = 0;            // and what those before have said
   mutable bool over_budget_ = false;  // since `forget_refusal`
   std::vector<Slot> reservations_;
   std::unique_ptr<Plan> plan_;

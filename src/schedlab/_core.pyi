@@ -67,6 +67,12 @@ class Job:
         """
 
     @property
+    def total_work(self) -> float:
+        """
+        seconds of work of the whole job: its run time, unless an execution model has said otherwise of the nodes where it runs; not told to policies
+        """
+
+    @property
     def shapes(self) -> list[tuple[int, float, float]]:
         """
         (cores, limit, estimate) of each shape it may have; the first is the one it was submitted with
@@ -188,7 +194,12 @@ class View:
         """
 
     def jobs_on(self, node: int) -> list[Job]:
-        """The jobs that run there."""
+        """The jobs that run there, in the order in which they came."""
+
+    def neighbours(self, job: Job) -> list[Job]:
+        """
+        The other jobs on the nodes of a running job, in the order in which they came.
+        """
 
     def fits(self, job: Job) -> bool:
         """Would it start now, reservations aside?"""
@@ -376,6 +387,23 @@ class NativePolicy:
     def recall(self, view: View, memory: Sequence[float]) -> None:
         """Finds its place again in a run that is taken up."""
 
+class Execution:
+    """
+    How placed jobs fare, in the core: their work, and factors of their rates.
+    """
+
+    @property
+    def name(self) -> str:
+        """as an owner of factors"""
+
+def sharing(name: str, factor: float) -> Execution:
+    """Jobs that share a node with others work at this rate."""
+
+def speeds(name: str, speeds: Sequence[float]) -> Execution:
+    """
+    A job takes as long as its slowest node lets it; a speed for each node, 1 is that of the log.
+    """
+
 class Simulation:
     """One run: a machine, the rules of time, and how jobs are placed."""
 
@@ -458,6 +486,14 @@ class Simulation:
     def set_ticks(self, instants: int, seconds: float) -> None:
         """
         How often progress is told: every so many instants, but no more often than that.
+        """
+
+    def add_execution(self, model: Execution) -> None:
+        """Before `run`: how placed jobs fare."""
+
+    def add_python_execution(self, name: str, work: object | None, rate: object | None) -> None:
+        """
+        The same in Python: work(view, job, nodes) and rate(view, job, neighbours), or None.
         """
 
     def measure(self) -> None:

@@ -95,6 +95,7 @@ def test_stretches_instead_of_the_job_and_nodes_that_were_down() -> None:
                 "work": np.array([30.0, 30.0]),
                 "expected_end": np.array([80.0, 80.0]),
                 "done": np.array([20.0, 30.0]),
+                "whole": np.array([30.0, 30.0]),
                 "allocated": np.array([1, 2], np.int32),
                 "node": np.array([0, 1], np.int32),
                 "chunks": np.array([2, 2], np.int32),

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from schedlab import _core
 from schedlab._core import Job, View
 from schedlab.engine.budget import Budget, one_budget
 from schedlab.engine.calendar import Window, calendar_of, name_of
@@ -78,10 +79,40 @@ class Observer:
         return None
 
 
+class Execution(Observer):
+    """An observer that says how placed jobs fare. Define `work`, `rate` or both; its other hooks are an observer's.
+
+    Both may look at all of the view, also at `job.total_work` and `job.remaining`, and change nothing.
+    """
+
+    def work(self, view: View, job: Job, nodes: Nodes) -> float | None:
+        """Seconds of work (at rate 1) of the whole job on these nodes; None: as many as `job.total_work` says.
+
+        Asked whenever a job takes nodes: at its start, and when it is resumed or reshaped; what it has done until then
+        counts in proportion. `job.total_work` is the run time, or what a model before this one has said.
+        """
+        return None
+
+    def rate(self, view: View, job: Job, neighbours: list[Job]) -> float:
+        """Its factor of the rate of a running job that has these other jobs on its nodes.
+
+        Asked after a pass, only about jobs on whose nodes somebody has come or gone.
+        """
+        return 1.0
+
+    def native(self, owner: str, cluster: Cluster) -> _core.Execution | None:
+        """The same in the core, where it has one: then `work` and `rate` are not asked."""
+        return None
+
+    def facts(self) -> dict[str, Any]:
+        """What of it determines the run: with its name in `execution` of run.json."""
+        return {}
+
+
 def defines(observer: object, hook: str) -> bool:
     """Whether it has the hook, and not just the base's."""
     own = getattr(type(observer), hook, None)
-    return own is not None and own is not getattr(Observer, hook, None)
+    return own is not None and own not in (getattr(base, hook, None) for base in (Observer, Execution))
 
 
 def _call(observer: Any, hook: str, *arguments: Any) -> Any:
@@ -212,6 +243,31 @@ class Observers:
 
     def budget(self, cluster: Cluster, decider: object = None) -> Budget | None:
         return one_budget(self._ask_all("budget", cluster), decider)
+
+    def executions(self) -> list[tuple[str, Any]]:
+        """Those that say how placed jobs fare, by their names as owners."""
+        named = zip(self._owners, self._all, strict=True)
+        return [
+            (owner, each)
+            for owner, each in named
+            if isinstance(each, Execution) or defines(each, "work") or defines(each, "rate")
+        ]
+
+    def teach(self, core: _core.Simulation, cluster: Cluster) -> list[dict[str, Any]]:
+        """Tell the core of them; what run.json says of each."""
+        told = []
+        for owner, model in self.executions():
+            native = model.native(owner, cluster) if isinstance(model, Execution) else None
+            if native is not None:
+                core.add_execution(native)
+            else:
+                hooks = {
+                    hook: partial(_in_turn, model, owner, hook) if defines(model, hook) else None
+                    for hook in ("work", "rate")
+                }
+                core.add_python_execution(owner, **hooks)
+            told.append({"name": owner, **(model.facts() if isinstance(model, Execution) else {})})
+        return told
 
     def _ask_all(self, hook: str, cluster: Cluster) -> list[tuple[str, Any]]:
         """What each one says before the run, by its name."""

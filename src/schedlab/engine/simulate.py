@@ -95,6 +95,7 @@ class Simulation:
             validate=scenario.validate,
             repeat_workload=not keep,
         )
+        self._execution = self._observers.teach(self.core, cluster)
         self._feed = Feed(workload, cluster, self.core, choice, options, detail=scenario.requests, keep=keep)
         self._writer = (
             MemoryWriter(cluster, dependencies=follow)
@@ -268,6 +269,7 @@ class Simulation:
                 "observed": observed,
                 **({"refusals": refusals} if refusals else {}),
                 **({} if self._budget is None else {"budget": self._budget.to_dict()}),
+                **({"execution": self._execution} if self._execution else {}),
                 **more,
             }
         )

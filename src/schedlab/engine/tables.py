@@ -84,6 +84,7 @@ PIECES_SCHEMA = pa.schema(
         pa.field("request", pa.int32(), nullable=False),
         pa.field("work", pa.float64(), nullable=False),  # seconds that were left to do at the beginning
         pa.field("done", pa.float64(), nullable=False),  # and what of it was done
+        pa.field("whole", pa.float64(), nullable=False),  # seconds of work of the whole job there
         pa.field("expected_end", pa.float64(), nullable=False),  # as believed when the job took these nodes
         pa.field("nodes", pa.string()),
     ]

@@ -18,6 +18,7 @@ from schedlab.engine.check.places import check_places
 from schedlab.engine.check.rates import check_rates
 from schedlab.engine.check.reasons import check_reasons
 from schedlab.engine.check.record import read_record
+from schedlab.engine.check.speeds import check_speeds
 from schedlab.engine.check.stays import stays_of
 from schedlab.engine.check.timeline import check_timeline
 from schedlab.engine.check.times import check_dependencies, check_identity, check_times
@@ -49,5 +50,6 @@ def check(run: Run | str | Path) -> list[Offence]:
             check_closed_nodes(record, stays, places, offences)
             check_calendar(record, stays, places, offences)
             check_budget(record, stays, places, offences)
+            check_speeds(record, stays, places, offences)
         check_timeline(record, stays, offences)
     return offences.listed()

@@ -46,6 +46,7 @@ def as_stays(old: Columns, offences: Offences) -> tuple[Columns, Columns]:
     stays = {name: column[begins] for name, column in old.items() if name != "rate"}
     stays |= {name: old[name][ends] for name in ("end", "how")}
     stays["done"] = np.bincount(stay, np.nan_to_num(old["rate"] * length), minlength=len(ends))
+    stays["whole"] = np.full(len(ends), np.nan)
     rates = {name: old[name] for name in ("job", "sequence", "rate")}
     rates |= {"time": old["begin"], "factor": old["rate"], "at": stay, "owner": np.zeros(len(stay), np.int64)}
     return stays, rates

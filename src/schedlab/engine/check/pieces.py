@@ -107,15 +107,26 @@ def _check_work(record: Record, pieces: Pieces, report: Report) -> None:
 
     runtime, following = record.runtime[pieces.row], _next(work)
     as_row = _has_row_shape(record, pieces)
-    kept = pieces.ended("suspended")
-    again = pieces.ended("requeued") & as_row & _same_shape(pieces)  # otherwise in other units
-    least = np.where(again, np.minimum(left, runtime), left)  # what a resumption cost is not asked of a new attempt
+    told = ~np.isnan(pieces.whole)
+    whole = np.where(told, pieces.whole, runtime)
+    kept, again = pieces.ended("suspended"), pieces.ended("requeued")
+    again &= told | (as_row & _same_shape(pieces))  # in runs of format 1, nobody knows how much other shapes are
+    if not record.decides_work:
+        kept |= pieces.ended("reshaped") & told
+    # What a resumption cost is not asked of a new attempt; nor is a cost more work where a job is more.
+    with np.errstate(divide="ignore"):
+        scale = np.where(whole > 0, _next(whole) / whole, 1.0)
+    scale = np.minimum(scale, 1.0) if record.decides_work else scale
+    least = np.where(again, np.minimum(left, whole), left) * scale
     lost = ~last & (kept | again) & (following < least - tolerance)
     report("work", lost, lambda i: f"{least[i]} s were left to do, the next piece has {following[i]} s")
 
     rigid = as_row & ~np.isin(pieces.row, pieces.row[pieces.ended("reshaped")])
-    wrong = pieces.first & rigid & (work != runtime) & ~(np.abs(work - runtime) <= tolerance)
-    report("work", wrong, lambda i: f"it begins with {work[i]} s to do, its runtime is {runtime[i]}")
+    wrong = pieces.first & (rigid | told) & (work != whole) & ~(np.abs(work - whole) <= tolerance)
+    report("work", wrong, lambda i: f"it begins with {work[i]} s to do, all of it is {whole[i]}")
+    if not record.decides_work:
+        wrong = told & as_row & (whole != runtime)
+        report("work", wrong, lambda i: f"all of it is said to be {whole[i]} s of work, its runtime is {runtime[i]}")
 
 
 def _check_limits(record: Record, pieces: Pieces, report: Report) -> None:
@@ -155,8 +166,7 @@ def _same_shape(pieces: Pieces) -> NDArray[np.bool_]:
 
 
 def _has_row_shape(record: Record, pieces: Pieces) -> NDArray[np.bool_]:
-    count, request = record.count[pieces.row], record.request[pieces.row]
-    return np.asarray((pieces.count == count) & (pieces.request == request))
+    return pieces.same_shape(record.count, record.request)
 
 
 def rounding(*amounts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -51,6 +51,7 @@ class Pieces:
     end: NDArray[np.float64]
     work: NDArray[np.float64]
     done: NDArray[np.float64]
+    whole: NDArray[np.float64]  # work of the whole job there; not a number in runs of format 1
     expected_end: NDArray[np.float64]  # as believed when it took these nodes; not a number in older runs
     how: NDArray[np.int8]  # position in PIECE_ENDS
     nodes: NDArray[np.int64]  # position in `node_sets` of the record; -1 if none are named
@@ -61,6 +62,10 @@ class Pieces:
 
     def ended(self, *names: str) -> NDArray[np.bool_]:
         return np.isin(self.how, [PIECE_ENDS.index(name) for name in names])
+
+    def same_shape(self, count: NDArray[np.int64], request: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether it has the shape of its job's row, which is that of the last piece."""
+        return np.asarray((self.count == count[self.row]) & (self.request == request[self.row]))
 
     @property
     def last(self) -> NDArray[np.bool_]:
@@ -121,6 +126,7 @@ class Record:
     incomplete: bool  # it ended before its time
     flexible: bool  # some jobs may have had another shape while they waited than when they ran
     budget: dict[str, Any] | None  # of the whole machine, if it has one
+    execution: list[dict[str, Any]]  # models of how placed jobs fare
     jobs: int | None  # how many there should be, if the run says so
     job: NDArray[np.int64]
     sequence: NDArray[np.int64]
@@ -155,6 +161,11 @@ class Record:
     @property
     def started(self) -> NDArray[np.bool_]:
         return ~np.isnan(self.start)
+
+    @property
+    def decides_work(self) -> bool:
+        """Whether a model may have said how much work jobs are; of one that does not say so, who knows."""
+        return any(model.get("model") != "sharing" for model in self.execution)
 
     @property
     def kills(self) -> bool:
@@ -214,6 +225,7 @@ def _record(config: dict[str, Any], tables: Tables, offences: Offences) -> Recor
         incomplete=bool(config.get("incomplete")),
         flexible=bool(config.get("workload", {}).get("flexible")),
         budget=config.get("budget"),
+        execution=config.get("execution", []),
         jobs=config.get("workload", {}).get("report", {}).get("kept"),
         state=_words(jobs["state"], STATES),
         reason=_words(pc.fill_null(reasons, ""), REASONS) if reasons is not None else None,
@@ -239,12 +251,14 @@ def _pieces(
 ) -> tuple[Pieces, Rates]:
     if table is None:
         numbers, times = np.empty(0, np.int64), np.empty(0)
-        columns: dict[str, Any] = dict.fromkeys(NUMBERS, numbers) | dict.fromkeys((*PIECE_TIMES, "done"), times)
+        columns: dict[str, Any] = dict.fromkeys(NUMBERS, numbers) | dict.fromkeys(
+            (*PIECE_TIMES, "done", "whole"), times
+        )
         columns["expected_end"] = times
         none = Pieces(how=np.empty(0, np.int8), nodes=numbers, row=numbers, **columns)
         return none, _rates(changes, none, offences)
     of_format_1 = "rate" in table.column_names
-    own = (*PIECE_TIMES, "rate" if of_format_1 else "done")
+    own = (*PIECE_TIMES, *(("rate",) if of_format_1 else ("done", "whole")))
     _require("pieces", table, own)
     columns = {name: _numbers(table[name], -1, np.int64) for name in NUMBERS}
     columns |= {name: _numbers(table[name], np.nan, np.float64) for name in own}

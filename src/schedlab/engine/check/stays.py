@@ -26,6 +26,9 @@ class Stays:
     nodes: NDArray[np.int64]  # position in `node_sets` of the record; -1 if none are named
     unfinished: NDArray[np.bool_]  # it went on when the run ended
     goes_on: NDArray[np.bool_]  # it is the stay before, in another shape
+    whole: NDArray[np.float64]  # the work of the whole job there
+    runtime: NDArray[np.float64]  # of the job's row,
+    as_row: NDArray[np.bool_]  # which has the shape that it had then
 
     def __len__(self) -> int:
         return len(self.job)
@@ -54,4 +57,7 @@ def stays_of(record: Record) -> Stays:
         nodes=joined(record.nodes, pieces.nodes),
         unfinished=joined(record.in_state("running"), pieces.ended("unfinished")),
         goes_on=joined(np.zeros(len(record.job), bool), after_reshape),
+        whole=joined(record.runtime, pieces.whole),
+        runtime=joined(record.runtime, record.runtime[pieces.row]),
+        as_row=joined(np.ones(len(record.job), bool), pieces.same_shape(record.count, record.request)),
     )
