@@ -31,7 +31,6 @@ using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 class PythonHost final : public Host {
  public:
   nb::object batches, write, progress, within;
-  std::vector<std::string> resources;  // of the machine, cores first
   double tick_seconds = 0.1;
 
   bool refill(JobColumns &columns) override {
@@ -67,82 +66,13 @@ class PythonHost final : public Host {
     return true;
   }
 
-  void take(JobRows &&rows) override {
+  void take(Batch &&rows) override {
     nb::gil_scoped_acquire held;
     nb::dict batch;
-    const auto give = [&](const char *name, const auto &column) {
-      if (column.data()) batch[name] = to_array(column, rows);
-    };
-    give("sequence", rows.sequence), give("id", rows.id);
-    give("user", rows.user), give("group", rows.group), give("queue", rows.queue), give("partition", rows.partition);
-    give("submit", rows.submit), give("eligible", rows.eligible), give("start", rows.start), give("end", rows.end);
-    give("state", rows.state), give("reason", rows.reason);
-    give("cores", rows.cores), give("count", rows.count), give("request", rows.request);
-    give("runtime", rows.runtime), give("limit", rows.limit), give("estimate", rows.estimate);
-    give("backfilled", rows.backfilled), give("priority", rows.priority);
-    give("after", rows.after), give("think", rows.think);
-    give("allocated", rows.allocated);
-    give_allocations(batch, rows.allocations);
-    write("jobs", batch);
-  }
-
-  void take(TimelineRows &&rows) override {
-    nb::gil_scoped_acquire held;
-    nb::dict batch;
-    batch["time"] = to_array(rows.time, rows);
-    batch["running"] = to_array(rows.running, rows);
-    batch["queued"] = to_array(rows.queued, rows);
-    batch["used_cores"] = to_array(rows.used_cores, rows);
-    batch["queued_cores"] = to_array(rows.queued_cores, rows);
-    for (std::size_t r = 1; r < resources.size(); ++r) {
-      batch[("used_" + resources[r]).c_str()] = to_array(rows.others[2 * r - 2], rows);
-      batch[("queued_" + resources[r]).c_str()] = to_array(rows.others[2 * r - 1], rows);
-    }
-    write("timeline", batch);
-  }
-
-  void take(PieceRows &&rows) override {
-    nb::gil_scoped_acquire held;
-    nb::dict batch;
-    const auto give = [&](const char *name, const auto &column) { batch[name] = to_array(column, rows); };
-    give("sequence", rows.sequence), give("id", rows.id), give("cores", rows.cores), give("count", rows.count);
-    give("request", rows.request), give("begin", rows.begin), give("end", rows.end);
-    give("work", rows.work), give("done", rows.done), give("whole", rows.whole), give("how", rows.how),
-        give("reason", rows.reason), give("allocated", rows.allocated);
-    give("expected_end", rows.expected_end);
-    give_allocations(batch, rows.allocations);
-    write("pieces", batch);
-  }
-
-  void take(RateRows &&rows) override {
-    nb::gil_scoped_acquire held;
-    nb::dict batch;
-    const auto give = [&](const char *name, const auto &column) { batch[name] = to_array(column, rows); };
-    give("sequence", rows.sequence), give("id", rows.id), give("piece", rows.piece), give("time", rows.time);
-    give("owner", rows.owner), give("factor", rows.factor), give("rate", rows.rate);
-    batch["owners"] = rows.owners;
-    write("rates", batch);
-  }
-
-  void take(NodeRows &&rows) override {
-    nb::gil_scoped_acquire held;
-    nb::dict batch;
-    batch["time"] = to_array(rows.time, rows);
-    batch["node"] = to_array(rows.node, rows);
-    batch["mode"] = to_array(rows.mode, rows);
-    write("nodes", batch);
-  }
-
-  void take(PassRows &&rows) override {
-    nb::gil_scoped_acquire held;
-    nb::dict batch;
-    batch["time"] = to_array(rows.time, rows);
-    batch["queued"] = to_array(rows.queued, rows);
-    batch["running"] = to_array(rows.running, rows);
-    batch["decide_seconds"] = to_array(rows.decide_seconds, rows);
-    batch["pass_seconds"] = to_array(rows.pass_seconds, rows);
-    batch["memory_mb"] = to_array(rows.memory_mb, rows);
-    write("performance", batch);
+    if (const std::vector<std::string> *names = rows.names()) batch["names"] = *names;
+    for (const Batch *part = &rows; part; part = part->details())
+      for (const Batch::Laid &column : part->columns()) batch[column.name.c_str()] = to_array(column, *part);
+    write(rows.table(), batch);
   }
 
   void forget() { batches.reset(), write.reset(), progress.reset(), within.reset(), batch_.reset(); }
@@ -177,10 +107,6 @@ class PythonHost final : public Host {
   template <class T>
   const T *optional(const char *name) {
     return batch_.contains(name) ? column<T>(name) : nullptr;
-  }
-  static void give_allocations(nb::dict &batch, const AllocationRows &rows) {
-    batch["node"] = to_array(rows.node, rows);
-    batch["chunks"] = to_array(rows.chunks, rows);
   }
 
   nb::dict batch_;  // keeps the columns alive
@@ -243,12 +169,12 @@ class Simulation {
              const std::string &placement, std::uint64_t placement_seed, nb::object place, bool exclusive,
              const std::string &estimate, double estimate_factor, nb::object estimator, bool pass_per_event,
              bool kill_at_limit, bool follow_dependencies, const std::vector<WindowChoice> &calendar,
-             const std::optional<BudgetChoice> &budget, bool keep_history, bool validate, bool repeat_workload) {
-    host_.resources = resources;
+             const std::optional<BudgetChoice> &budget, bool keep_history, bool follow_rates, bool validate,
+             bool repeat_workload) {
     std::vector<Group> node_groups;
     for (const auto &[count, amounts] : groups) node_groups.push_back({count, amounts});
     const Options options{pass_per_event, kill_at_limit,   follow_dependencies, exclusive,
-                          validate,       repeat_workload, keep_history};
+                          validate,       repeat_workload, keep_history,        follow_rates};
     std::vector<Window> windows;
     for (const auto &[nodes, from, until, users, owner] : calendar)
       windows.push_back({nodes, from, until, users, owner});
@@ -441,10 +367,10 @@ void bind_engine(nb::module_ &module) {
       .def(nb::init<const std::vector<std::string> &, const std::vector<std::pair<int, std::vector<Amount>>> &,
                     const std::string &, std::uint64_t, nb::object, bool, const std::string &, double, nb::object, bool,
                     bool, bool, const std::vector<WindowChoice> &, const std::optional<BudgetChoice> &, bool, bool,
-                    bool>(),
+                    bool, bool>(),
            nb::kw_only(), "resources"_a, "groups"_a, "placement"_a, "placement_seed"_a, "place"_a.none(), "exclusive"_a,
            "estimate"_a, "estimate_factor"_a, "estimator"_a.none(), "pass_per_event"_a, "kill_at_limit"_a,
-           "follow_dependencies"_a, "calendar"_a, "budget"_a.none(), "keep_history"_a, "validate"_a,
+           "follow_dependencies"_a, "calendar"_a, "budget"_a.none(), "keep_history"_a, "follow_rates"_a, "validate"_a,
            "repeat_workload"_a)
       .def("add_request", &Simulation::add_request, nb::kw_only(), "chunk"_a, "per_node_min"_a, "per_node_max"_a,
            "exclusive"_a, "groups"_a, "reason"_a,

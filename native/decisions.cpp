@@ -302,7 +302,7 @@ void View::move_to(Slot slot, std::int32_t shape, const Shares &shares, double c
   engine_->set_whole(job, whole);
   job.work += cost, job.overhead += cost;
   engine_->occupy(slot);
-  if (rate != 1) job.rate = rate, engine_->move_end(slot);
+  if (rate != 1) engine_->keep_rate(slot, rate);
 }
 
 }  // namespace schedlab

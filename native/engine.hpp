@@ -27,6 +27,7 @@ struct Options {
   bool validate = false;
   bool repeat_workload = true;  // in the rows of results
   bool keep_history = false;    // what finished jobs took, by user
+  bool follow_rates = false;    // estimated ends of running jobs change with their rates
 };
 
 class Engine : public std::enable_shared_from_this<Engine> {
@@ -155,6 +156,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void change_rate(Slot slot, std::int32_t owner, double factor);
   double factor_of(const Job &job, std::int32_t owner) const;
   double product(const Pace &pace) const;
+  void note_stay(Job &job);                // before its rate changes for the first time since it took its nodes
+  void keep_rate(Slot slot, double rate);  // of a job that has only changed its shape
+  void believe(Slot slot);                 // another estimated end, as its rate says
   void write_rate(const Job &job, std::int32_t owner, double factor);
 
   // How placed jobs fare (execution.cpp).

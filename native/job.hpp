@@ -54,6 +54,7 @@ struct Pace {
   bool changed = false;         // its rate has changed since it took its nodes,
   Time begin = 0;               // which was then,
   double work = 0;              // with so much left to do
+  double believed = 0;          // and so much as believed, at Job::since, if beliefs follow rates
   double whole = -1;            // the work of the whole job where it runs, if not its runtime; -1 if it is
 };
 

@@ -307,8 +307,32 @@ void Engine::complete(Slot slot) {
   tell(Event::Kind::Completed, slot);
 }
 
+// When the work that it was believed to be will be done, at the rate that it has; its limit ends it before that.
+[[gnu::noinline, gnu::cold]] void Engine::believe(Slot slot) {
+  Job &job = jobs_[slot];
+  const double believed = std::max(job.pace->believed, 0.0);
+  Time left = job.rate == 1 ? believed : job.rate > 0 ? believed / job.rate : kNever;
+  if (options_.kill_at_limit) left = std::min(left, job.allowance);
+  const Time end = std::max(job.since + left, now_);
+  if (end == job.estimated_end) return;
+  if (job.listed) estimated_ends_.erase(entry(job, slot));
+  job.estimated_end = end;
+  if (job.listed) estimated_ends_.insert(entry(job, slot));
+  if (job.estimated_end < job.end) set_timer(job.estimated_end, TimerKind::Correct, slot);
+  ++changes_;
+  tell(Event::Kind::Corrected, slot);
+}
+
 void Engine::correct(Slot slot) {
   Job &job = jobs_[slot];
+  const Time before = job.estimate;
+  if (options_.follow_rates && job.pace && job.pace->changed) [[unlikely]] {
+    job.estimate = job.end < kNever ? estimator_->correct(job) : kNever;
+    ++job.corrections;
+    job.pace->believed = job.rate * (now_ - job.since) + (job.estimate - before);
+    believe(slot);
+    return;
+  }
   if (job.listed) estimated_ends_.erase(entry(job, slot));
   job.estimate = job.end < kNever ? estimator_->correct(job) : kNever;  // it may stand still for ever
   ++job.corrections;

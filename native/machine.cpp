@@ -6,10 +6,13 @@
 namespace schedlab {
 
 Machine::Machine(std::vector<std::string> resources, std::vector<Group> groups, std::unique_ptr<Budget> budget)
-    : resources_(static_cast<int>(resources.size())), groups_(std::move(groups)), budget_(std::move(budget)) {
+    : resource_names_(std::move(resources)),
+      resources_(static_cast<int>(resource_names_.size())),
+      groups_(std::move(groups)),
+      budget_(std::move(budget)) {
   for (int r = 0; r < resources_; ++r) {
-    if (resources[static_cast<std::size_t>(r)] == "memory") memory_ = r;
-    if (resources[static_cast<std::size_t>(r)] == "gpus") gpus_ = r;
+    if (resource_names_[static_cast<std::size_t>(r)] == "memory") memory_ = r;
+    if (resource_names_[static_cast<std::size_t>(r)] == "gpus") gpus_ = r;
   }
   for (const Group &group : groups_) {
     group_first_.push_back(nodes_);

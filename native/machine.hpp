@@ -51,6 +51,7 @@ class Machine {
 
   int nodes() const { return nodes_; }
   int resources() const { return resources_; }
+  const std::vector<std::string> &resource_names() const { return resource_names_; }  // cores first
   Amount cores() const { return total_cores_; }
   bool uniform() const { return uniform_; }  // all nodes alike
   const std::vector<Group> &groups() const { return groups_; }
@@ -87,6 +88,7 @@ class Machine {
  private:
   bool within_limit(const Spending &spending, const Request &request, const Shares &shares) const;
 
+  std::vector<std::string> resource_names_;
   int nodes_ = 0, resources_, memory_ = -1, gpus_ = -1;
   std::vector<Group> groups_;
   std::vector<int> group_first_;

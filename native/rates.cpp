@@ -51,7 +51,8 @@ double Engine::product(const Pace &pace) const {
 void Engine::change_rate(Slot slot, std::int32_t owner, double factor) {
   Job &job = jobs_[slot];
   Pace &pace = pace_of(job);
-  if (!pace.changed) pace.changed = true, pace.begin = job.since, pace.work = job.work;
+  note_stay(job);
+  pace.believed -= job.rate * (now_ - job.since);
   settle(job);
   auto &factors = pace.factors;
   const auto place =
@@ -68,6 +69,22 @@ void Engine::change_rate(Slot slot, std::int32_t owner, double factor) {
   job.pieced = true;
   write_rate(job, owner, factor);
   move_end(slot);
+  if (options_.follow_rates) believe(slot);
+}
+
+void Engine::note_stay(Job &job) {
+  Pace &pace = pace_of(job);
+  if (pace.changed) return;
+  pace.changed = true;
+  pace.begin = job.since, pace.work = job.work, pace.believed = job.estimate - job.used;
+}
+
+void Engine::keep_rate(Slot slot, double rate) {
+  Job &job = jobs_[slot];
+  note_stay(job);
+  job.rate = rate;
+  move_end(slot);
+  if (options_.follow_rates) believe(slot);
 }
 
 void Engine::write_rate(const Job &job, std::int32_t owner, double factor) {

@@ -425,6 +425,7 @@ class Simulation:
         calendar: Sequence[tuple[Sequence[int], float, float, Sequence[int], str]],
         budget: tuple[str, float, int | None, Sequence[tuple[Sequence[int], int, int]]] | None,
         keep_history: bool,
+        follow_rates: bool,
         validate: bool,
         repeat_workload: bool,
     ) -> None: ...

@@ -7,8 +7,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
-from tests.oracle.jobs import Job, Policy, Result, Window, sort_key
+from tests.oracle.jobs import Change, Job, Policy, Result, Window, sort_key
 from tests.oracle.machine import Cap, Claim, Node, Room, capacity, nodes_of, place, rooms, rooms_during
+from tests.oracle.pace import Pace
 from tests.oracle.passes import Reservations, ask
 
 from schedlab.model.cluster import Cluster
@@ -29,10 +30,19 @@ def simulate(
     dependencies: str = "ignore",
     cap: Cap | None = None,
     windows: Sequence[Window] = (),
+    beliefs: str = "limit",
+    changes: Sequence[Change] = (),
+    speeds: Sequence[float] = (),
+    sharing: float = 1.0,
 ) -> list[Result]:
-    """The schedule, in the order of `sequence`. The jobs are changed; use them once."""
+    """The schedule, in the order of `sequence`. The jobs are changed; use them once.
+
+    `changes` of rates are made before the first pass at or after their time; `speeds` are those of nodes, 1 is that of
+    the log; jobs that share a node with others have the factor `sharing`.
+    """
     options = Options(estimate, overrun, passes, dependencies)
     simulation = Simulation(jobs, cluster, policy, options, cap, windows)
+    simulation.pace = Pace(simulation, beliefs == "rates", sorted(changes, key=lambda c: c.time), speeds, sharing)
     simulation.run()
     names = [node.name for node in simulation.nodes]
     return [
@@ -81,6 +91,7 @@ class Simulation:
         self.reservations = Reservations()
         self.closed: dict[int, Window] = {}  # nodes, and which maintenance has closed them
         self.begun: set[int] = set()  # maintenance, by its position
+        self.pace = Pace(self)
 
     def set_event(self, kind: str, time: float, job: Job | None) -> None:
         self.events_set += 1
@@ -92,6 +103,8 @@ class Simulation:
         for window in self.windows:
             for time in (window.start, window.until) if window.victims else (window.until,):
                 self.set_event("wake-up", time, None)
+        for change in self.pace.changes:
+            self.set_event("wake-up", change.time, None)
         while self.events:
             self.now = self.events[0][0]
             if self.options.passes == "event":
@@ -114,8 +127,12 @@ class Simulation:
             if self.options.passes == "event":
                 break
         if concerned:
-            self.maintain()
-            ask(self)
+            again = True
+            while again:
+                self.maintain()
+                self.pace.make_changes()
+                ask(self)
+                again = self.pace.look_at_neighbours() and self.options.passes == "instant"
 
     def release_what_ends_as_believed(self) -> None:
         for job in self.running:
@@ -183,9 +200,9 @@ class Simulation:
 
     def on_completion(self, job: Job) -> bool:
         self.running.remove(job)
-        self.ended_runs.setdefault(job.user, []).append(self.time_it_runs(job))
+        self.ended_runs.setdefault(job.user, []).append(self.pace.time_it_ran(job))
         self.reservations.compress |= job.end < job.believed_end
-        self.leave(job, "completed" if self.options.overrun == "run" or job.runtime <= job.limit else "killed")
+        self.leave(job, "completed" if self.pace.done(job) else "killed")
         return True
 
     def on_cancellation(self, job: Job) -> bool:
@@ -209,6 +226,7 @@ class Simulation:
             job.believed = job.limit if job.limit > ran else ran + CORRECTIONS[-1]
         job.corrections += 1
         self.reservations.remake = True
+        self.pace.corrected(job, job.believed - ran)
         self.expect_correction(job)
         return True
 
@@ -302,7 +320,7 @@ class Simulation:
         self.waiting.remove(job)
         self.running.append(job)
         job.nodes, job.start, job.priority = nodes, self.now, sort_key(self.policy.order, job, self.now)[0]
-        job.end = self.now + self.time_it_runs(job)
+        self.pace.begin(job)
         self.set_event("completion", job.end, job)
         self.expect_correction(job)
         rooms(self.nodes, self.held_now())  # asserts that nothing is over-full

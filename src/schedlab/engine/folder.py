@@ -15,9 +15,9 @@ from typing import Any
 
 from schedlab.model.errors import InputError
 from schedlab.model.stopping import undisturbed
+from schedlab.model.tables import TABLES
 
-_TABLES = ("jobs", "timeline", "pieces", "rates", "nodes", "observed", "performance")
-RUN_FILES = frozenset({"run.json", *(f"{table}.parquet" for table in _TABLES)})
+RUN_FILES = frozenset({"run.json", *(table.file for table in TABLES.values())})
 
 _REMEDIES = {
     errno.ENOSPC: "free some space, or write to another disk",
