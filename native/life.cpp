@@ -310,6 +310,7 @@ void Engine::complete(Slot slot) {
 // When the work that it was believed to be will be done, at the rate that it has; its limit ends it before that.
 [[gnu::noinline, gnu::cold]] void Engine::believe(Slot slot) {
   Job &job = jobs_[slot];
+  if (job.end == now_) return;  // it is about to leave
   const double believed = std::max(job.pace->believed, 0.0);
   Time left = job.rate == 1 ? believed : job.rate > 0 ? believed / job.rate : kNever;
   if (options_.kill_at_limit) left = std::min(left, job.allowance);

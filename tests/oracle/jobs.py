@@ -45,6 +45,7 @@ class Job:
     end: float = math.nan  # when it will end, once it has started
     backfilled: bool = False
     priority: float = math.nan
+    started: int = 0  # grows from start to start
     nodes: dict[int, int] = field(default_factory=dict)  # node number -> chunks
     attempt: int = 0  # grows when it is requeued, or ends otherwise than by itself
     released: bool = False  # passes=event: gone as believed, its completion not delivered yet

@@ -33,7 +33,7 @@ class Pace:
         """It has taken its nodes."""
         slowest = min((self.speeds[node] for node in job.nodes), default=1.0) if self.speeds else 1.0
         job.since, job.left, job.ran, job.factors = self.sim.now, job.runtime / slowest, 0.0, {}
-        job.left_as_believed, job.follows_rates = job.believed, False
+        job.follows_rates = False
         job.end = self.end_of(job)
 
     def end_of(self, job: Job) -> float:
@@ -70,6 +70,8 @@ class Pace:
     def set_factor(self, job: Job, owner: str, factor: float) -> None:
         if job.factors.get(owner, 1.0) == factor:
             return
+        if not job.factors:
+            job.left_as_believed = job.believed
         elapsed = self.sim.now - job.since
         job.left -= job.rate * elapsed
         job.left_as_believed -= job.rate * elapsed
@@ -90,6 +92,8 @@ class Pace:
             self.believe(job)
 
     def believe(self, job: Job) -> None:
+        if job.end == self.sim.now:  # it is about to leave
+            return
         before = job.believed_end
         job.follows_rates = True
         left = job.left_as_believed / job.rate if job.rate else math.inf

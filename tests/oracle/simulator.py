@@ -80,7 +80,8 @@ class Simulation:
         self.nodes = nodes_of(cluster)
         self.default_partition = next((p.name for p in cluster.partitions if p.default), None)
         self.now = 0.0
-        self.events: list[tuple[float, int, int, Job | None, int]] = []  # time, kind, order of setting, job, attempt
+        # Time, kind, order (of completions: of starting, else of setting), order of setting, job, attempt.
+        self.events: list[tuple[float, int, int, int, Job | None, int]] = []
         self.kinds = INSTANT if options.passes == "instant" else EVENT
         self.events_set = 0
         self.submitted: list[Job] = []
@@ -95,7 +96,9 @@ class Simulation:
 
     def set_event(self, kind: str, time: float, job: Job | None) -> None:
         self.events_set += 1
-        heapq.heappush(self.events, (time, self.kinds.index(kind), self.events_set, job, job.attempt if job else 0))
+        order = job.started if job and kind == "completion" else self.events_set
+        attempt = job.attempt if job else 0
+        heapq.heappush(self.events, (time, self.kinds.index(kind), order, self.events_set, job, attempt))
 
     def run(self) -> None:
         for job in sorted(self.jobs, key=lambda job: (job.submit, job.sequence)):
@@ -118,7 +121,7 @@ class Simulation:
         """passes=instant: all events there are now, then one pass. passes=event: one event, and a pass after it."""
         concerned = False
         while self.events and self.events[0][0] == self.now:
-            _, kind_number, _, job, attempt = heapq.heappop(self.events)
+            _, kind_number, _, _, job, attempt = heapq.heappop(self.events)
             kind = self.kinds[kind_number]
             if job and kind in ("completion", "correction") and job.attempt != attempt:
                 continue
@@ -320,6 +323,7 @@ class Simulation:
         self.waiting.remove(job)
         self.running.append(job)
         job.nodes, job.start, job.priority = nodes, self.now, sort_key(self.policy.order, job, self.now)[0]
+        job.started = self.events_set
         self.pace.begin(job)
         self.set_event("completion", job.end, job)
         self.expect_correction(job)
