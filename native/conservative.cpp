@@ -29,7 +29,7 @@ class Conservative final : public QueuePolicy {
     if (!memory.empty()) by_nodes_ = memory[0] != 0, plan_is_wrong_ = memory[1] != 0, woken_at_ = memory[2];
     plan_ = by_nodes_ ? Plan::by_nodes(view) : Plan::by_count(view);
     for (Slot slot = view.first_waiting(); slot != kNoSlot; slot = view.job(slot).next)
-      if (reserved(view.job(slot))) hold(view.job(slot), slot);
+      if (reserved(view.job(slot))) hold(view.job(slot), slot), view.annotate(slot).reserved_mark = 0;
   }
 
   void decide(View &view, std::span<const Event> events) override {
@@ -45,10 +45,12 @@ class Conservative final : public QueuePolicy {
       if (event.kind == Event::Kind::Corrected) anew = true;
       if (event.kind == Event::Kind::Completed && job.estimated_end > view.now()) {
         plan_->vacate(job, job.shares, view.now(), job.estimated_end);
+        plan_->freed(job.shares, view.now(), job.estimated_end);
         freed_until = std::max(freed_until, job.estimated_end);
       }
-      if (event.kind == Event::Kind::Cancelled && reserved(job)) {
+      if ((event.kind == Event::Kind::Cancelled || event.kind == Event::Kind::Held) && reserved(job)) {
         freed_until = std::max(freed_until, job.reserved_start + job.estimate);
+        plan_->freed(job.reserved_shares, job.reserved_start, job.reserved_start + job.estimate);
         withdraw(view, event.slot);
       }
     }
@@ -87,9 +89,10 @@ class Conservative final : public QueuePolicy {
     return list;
   }
 
-  void reserve(View &view, Slot slot) {
+  void reserve(View &view, Slot slot, Time from = -kNever) {
     Job &job = view.annotate(slot);
-    job.reserved_start = plan_->earliest(job, job.reserved_shares);
+    job.reserved_start = plan_->earliest_from(job, from, job.reserved_shares);
+    job.reserved_mark = plan_->mark();
     if (reserved(job)) hold(job, slot);
   }
 
@@ -130,16 +133,24 @@ class Conservative final : public QueuePolicy {
         continue;
       }
       const Reserved who = reserved_[p];
-      const Job &job = view.job(who.slot);
+      Job &job = view.annotate(who.slot);
       p = reserved_.next(p);
-      if (!plan_->may_move(job, freed_until)) continue;
+      const Time chance = plan_->chance(job, freed_until);
+      if (chance == kNever) {
+        job.reserved_mark = plan_->mark();
+        continue;
+      }
       Shares place = job.reserved_shares;
       withdraw(view, who.slot);
-      reserve(view, who.slot);
+      reserve(view, who.slot, chance);
       // Its last node may have less left than the minimum that a new allocation would need there: then it keeps its
       // place.
-      if (job.reserved_start > who.start) put_back(view, who, std::move(place));
+      if (job.reserved_start > who.start) put_back(view, who, place);
       if (job.reserved_start < who.start) freed_until = std::max(freed_until, who.start + job.estimate);
+      if (job.reserved_start < who.start || job.reserved_shares != place) {
+        plan_->freed(place, who.start, who.start + job.estimate);
+        job.reserved_mark = plan_->mark();  // it has been looked at without itself
+      }
       p = reserved_.first_not_before({who.start, who.sequence + 1, 0, kNoSlot});
     }
   }
@@ -163,6 +174,7 @@ class Conservative final : public QueuePolicy {
       // A gate, a placement or a draining node that the plan knows nothing of: others may have its place.
       plan_is_wrong_ = true;
       plan_->vacate(job, job.reserved_shares, job.reserved_start, job.reserved_start + job.estimate);
+      plan_->freed(job.reserved_shares, job.reserved_start, job.reserved_start + job.estimate);
       freed_until = std::max(freed_until, job.reserved_start + job.estimate);
       job.reserved_start = kNever;
     }
@@ -182,7 +194,10 @@ class Conservative final : public QueuePolicy {
     plan_->vacate(job, job.reserved_shares, job.reserved_start, until);
     Shares shares = job.reserved_shares;
     const bool started = view.place_beside(*plan_, slot, shares) && view.start_on(slot, shares, job.key, backfilled);
-    if (started) job.reserved_shares = std::move(shares);
+    if (started) {
+      plan_->freed(job.reserved_shares, job.reserved_start, until);
+      job.reserved_shares = std::move(shares);
+    }
     plan_->occupy(job, job.reserved_shares, job.reserved_start, until);
     return started;
   }

@@ -30,6 +30,8 @@ struct Options {
   bool follow_rates = false;    // estimated ends of running jobs change with their rates
 };
 
+class KeySource;
+
 class Engine : public std::enable_shared_from_this<Engine> {
  public:
   Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> estimator, Options options,
@@ -42,6 +44,10 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void add_request(Request request, Reason reason);
 
   void set_gate(Gate *gate) { gate_ = gate; }
+  // Places in the queue that the host computes for jobs of the workload before they enter: the same for others.
+  void set_keys(std::shared_ptr<KeySource> order, std::shared_ptr<KeySource> scan) {
+    key_sources_[0] = std::move(order), key_sources_[1] = std::move(scan);
+  }
   void track_moves() { track_moves_ = note_moves_ = true; }
   void add_execution(std::shared_ptr<Execution> model);
   void measure() { meter_ = std::make_unique<Meter>(); }  // what each decision costs
@@ -104,9 +110,11 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void recall(Decider &decider);
 
   // A job's life (life.cpp).
-  void submit();
+  void submit();  // the next job of the workload
+  void enter(Slot slot, Time cancel);
   bool affordable_alone(const Job &job) const;
   void read_shapes(Job &job, std::size_t i);
+  void read_attachments(Job &job, std::size_t i);
   void make_eligible(Slot slot);
   bool hold(Slot slot);
   void begin(Slot slot, double priority, Backfilled backfilled);
@@ -143,6 +151,19 @@ class Engine : public std::enable_shared_from_this<Engine> {
     if (machine_.resources() > 1) [[unlikely]]
       count_others(job, sign, 1);
   }
+  // Jobs that come while it runs (submissions.cpp).
+  bool stays_open();   // nothing is left to happen: whether more jobs may come
+  Time next_coming();  // when the next one enters that was submitted for later
+  bool enter_next();   // the next one that is due now
+  void enter_submitted(Slot slot, Time called, Time cancel);
+  void discard(Slot slot);
+  Slot new_job(const Submission &submission);
+  [[noreturn]] void refuse_submission(const std::string &why) const;
+  std::int64_t take_id(std::int64_t wanted);
+  void note_id(const Job &job);
+  void write_submitted(const Job &job, Time called, Time cancel);
+  void write_hold(Job &job);  // that ends now
+  void fill_keys();
   void set_timer(Time time, TimerKind kind, Slot slot);
   Time true_end(const Job &job) const;
   const EstimatedEnds &estimated_ends();
@@ -170,6 +191,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   void write_node(int node, NodeMode mode);
   void tell(Event::Kind kind, Slot slot, int node = -1);
+  void has_decided();  // the decider knows the events so far; what it has done may be told in another round
 
   // Work in the course of a pass, counted so that a slow one looks at the clock now and then: a step is what takes a
   // nanosecond or a few, such as a look at a node.
@@ -236,8 +258,18 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::vector<std::pair<std::uint64_t, Slot>>
       unlisted_;  // started since they were last put in order: (start order, slot)
   Heap<Timer> timers_;
+  Heap<Coming> coming_;  // submitted during the run, for later
+  std::vector<std::unique_ptr<Parcel>> parcels_;
+  std::uint64_t submissions_ = 0;
+  std::int64_t submitted_ = 0, next_own_id_ = kFirstOwnId;
+  std::unique_ptr<TakenIds> ids_;                            // null until somebody chooses an id
+  std::shared_ptr<KeySource> key_sources_[2];                // null where the host computes none
+  std::vector<std::pair<Slot, std::int64_t>> without_keys_;  // (slot, sequence) of jobs that have entered without them
+  bool open_ = false;                                        // more may come: wake-ups count, although there is no job
+  bool asking_ = false;                                      // whether it does
   std::vector<Event> events_;
-  std::size_t told_ = 0;  // how many of them the decider knows
+  std::size_t told_ = 0;        // how many of them the decider knows
+  std::vector<Event> unheard_;  // jobs that came or were held while it decided: told in another round
   Phase phase_ = Phase::Before;
   std::int64_t passes_ = -1;  // made so far, less one
   static constexpr std::int64_t kStepsBetweenLooks = 1 << 18;
@@ -273,6 +305,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::optional<RateRows> rates_;
   std::vector<std::string> owners_;  // of factors of rates, in the order in which they first had one
   std::optional<NodeRows> node_rows_;
+  std::optional<SubmittedRows> submitted_rows_;
+  std::optional<HoldRows> hold_rows_;
   std::unique_ptr<Meter> meter_;
 };
 

@@ -26,6 +26,12 @@ enum class Act : std::uint8_t {
   Reserve,
   Unreserve,
   Resize,
+  Submit,
+  Withdraw,
+  Hold,
+  Release,
+  KnowRequest,
+  KnowName,
 };
 
 // Whose turn it is in a pass: observers' before, the decider's, observers' after.

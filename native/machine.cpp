@@ -59,11 +59,9 @@ void Machine::prepare(Request &request, bool all_exclusive, bool contiguous) con
   }
 }
 
-Amount Machine::room(const NodeState &state, int node, const Request &request) const {
-  const std::int32_t jobs = state.jobs[static_cast<std::size_t>(node)];
+Amount Machine::room(const Amount *free, Amount jobs, const Request &request) const {
   if (jobs >= NodeState::kExclusive || (request.exclusive && jobs > 0)) return 0;
-  if (request.plain) return state.free[static_cast<std::size_t>(node) * static_cast<std::size_t>(resources_)];
-  const Amount *free = &state.free[static_cast<std::size_t>(node) * static_cast<std::size_t>(resources_)];
+  if (request.plain) return free[0];
   Amount chunks = request.per_node_max ? request.per_node_max : INT32_MAX;
   for (int r = 0; r < resources_; ++r) {
     const Amount wanted = request.chunk[static_cast<std::size_t>(r)];

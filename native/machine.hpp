@@ -66,7 +66,11 @@ class Machine {
 
   // How many chunks of this request there is room for on the node in this state, and how many it can take, which is
   // none if there is no room for per_node_min (semantics: "Capacity").
-  Amount room(const NodeState &state, int node, const Request &request) const;
+  Amount room(const NodeState &state, int node, const Request &request) const {
+    return room(&state.free[static_cast<std::size_t>(node) * static_cast<std::size_t>(resources_)],
+                state.jobs[static_cast<std::size_t>(node)], request);
+  }
+  Amount room(const Amount *free, Amount jobs, const Request &request) const;  // the same, of a node of a plan
   Amount capacity(const NodeState &state, int node, const Request &request) const;
 
   // Take (sign -1) or give back (+1) these shares.

@@ -28,21 +28,24 @@ class PlannedEasy final : public QueuePolicy {
   void entered(View &view, Slot slot) override { by_nodes_ = by_nodes_ || !Plan::countable(view, view.job(slot)); }
 
   void pass(View &view) override {
-    const std::unique_ptr<Plan> plan = by_nodes_ ? Plan::by_nodes(view) : Plan::by_count(view);
+    if (!plan_ || planned_by_nodes_ != by_nodes_)
+      plan_ = by_nodes_ ? Plan::by_nodes(view) : Plan::by_count(view), planned_by_nodes_ = by_nodes_;
+    else
+      plan_->reset();
     std::int64_t left = depth_ < 0 ? std::numeric_limits<std::int64_t>::max() : depth_;
     int made = 0;
     WaitingList::Position p;
     while (!queue_.at_end(p) && made < reservations_ && left >= (made > 0)) {
       left -= made > 0;
       const Waiting who = queue_[p];
-      if (try_now(view, *plan, who.slot, made > 0)) {
+      if (try_now(view, *plan_, who.slot, made > 0)) {
         p = queue_.erase(p);
         continue;
       }
       Shares shares;
       const Job &job = view.job(who.slot);
-      if (const Time start = plan->earliest(job, shares); start < kNever)
-        plan->occupy(job, shares, start, start + job.estimate);
+      if (const Time start = plan_->earliest(job, shares); start < kNever)
+        plan_->occupy(job, shares, start, start + job.estimate);
       ++made;
       p = queue_.next(p);
     }
@@ -51,7 +54,7 @@ class PlannedEasy final : public QueuePolicy {
     std::sort(rest.begin(), rest.end(), [](const Waiting &a, const Waiting &b) { return a.before(b); });
     for (const Waiting &who : rest) {
       if (left-- <= 0) break;
-      if (!try_now(view, *plan, who.slot, true)) continue;
+      if (!try_now(view, *plan_, who.slot, true)) continue;
       const Job &job = view.job(who.slot);
       queue_.erase(waiting(job, who.slot, job.key));
     }
@@ -74,7 +77,8 @@ class PlannedEasy final : public QueuePolicy {
   Order scan_;
   std::int64_t depth_;
   int reservations_;
-  bool by_nodes_ = false;
+  bool by_nodes_ = false, planned_by_nodes_ = false;
+  std::unique_ptr<Plan> plan_;  // made anew in each pass; kept for its memory
 };
 
 }  // namespace

@@ -11,12 +11,14 @@ namespace schedlab {
 // A decider with Python in it: observers around a native policy, or a policy that is Python itself.
 class HostedDecider final : public Decider {
  public:
-  // decide(view, events); or none, then the native policy decides. before(view, events) and after(view) may be none.
+  // decide(view, events); or none, then the native policy decides. before(view, events), entered(view, events), which
+  // is told what was added meanwhile, and after(view) may be none.
   HostedDecider(std::unique_ptr<Decider> native, nanobind::object decide, nanobind::object before,
-                nanobind::object after, nanobind::object recall)
+                nanobind::object entered, nanobind::object after, nanobind::object recall)
       : native_(std::move(native)),
         decide_(std::move(decide)),
         before_(std::move(before)),
+        entered_(std::move(entered)),
         after_(std::move(after)),
         recall_(std::move(recall)) {}
 
@@ -31,7 +33,7 @@ class HostedDecider final : public Decider {
 
  private:
   std::unique_ptr<Decider> native_;
-  nanobind::object decide_, before_, after_, recall_;
+  nanobind::object decide_, before_, entered_, after_, recall_;
   std::shared_ptr<View> view_;
 };
 

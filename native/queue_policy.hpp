@@ -38,6 +38,7 @@ class QueuePolicy : public Decider {
   void look_at(View &view, std::span<const Event> events);
   void enqueue(View &view);  // the fresh ones
   void ask_for_keys(View &view);
+  void drop_held(View &view, Slot slot);
   bool somebody_may_fit(const View &view) const;
 
   // Everything may have changed: go through the whole queue.

@@ -11,6 +11,7 @@
 #include "job.hpp"
 #include "journal.hpp"
 #include "placement.hpp"
+#include "submissions.hpp"
 #include "tables.hpp"
 
 namespace schedlab {
@@ -27,6 +28,7 @@ struct Event {
     Closed,
     Opened,  // a node
     Woken,
+    Held,  // a waiting job, by a decision
   };
   Kind kind;
   Slot slot;
@@ -152,6 +154,17 @@ class View {
   // Of a running job: the owner's factor of its rate from now on. 1 is as in the workload, 0 stands still.
   void set_rate(Slot slot, double factor, std::string_view owner);
   std::map<std::string, double> factors(const Job &job) const;  // of its rate, by their owners' names
+  // Jobs that are not of the workload (submissions.cpp): one, or many at once, whose ids these are.
+  Slot submit(const Submission &job, std::string attachments = {});
+  std::vector<std::int64_t> submit(std::vector<Submission> jobs, std::vector<std::string> attachments);
+  std::int64_t submitted() const;  // so far, those that have entered
+  void withdraw(Slot slot);        // a job that waits, is held or has not entered yet
+  void hold(Slot slot);            // a waiting one
+  void release(Slot slot);         // one that `hold` has held
+  void note_request(const std::string &text) { note(Act::KnowRequest, 0, 0, 0, 0, 0, {}, text); }
+  void note_name(std::int64_t id, const std::string &name) { note(Act::KnowName, id, 0, 0, 0, 0, {}, name); }
+  bool asking() const;  // whether it is only being asked: nothing may be done then
+
   void wake_at(Time time);
   void close(int node, NodeMode mode);
   void open(int node);
@@ -172,6 +185,8 @@ class View {
   void note(Act act, std::int64_t who, double a = 0, double b = 0, std::int32_t shape = 0, std::uint8_t code = 0,
             const Shares &shares = {}, std::string_view extra = {});
   void redo(const JournalReader &past);
+  void submit_again(const std::string &bytes);
+  void check_submission(const Submission &job) const;
   void change_shape(Slot slot, std::int32_t shape);
   void go_on(Slot slot, const Shares &shares, double cost, double whole);
   void move_to(Slot slot, std::int32_t shape, const Shares &shares, double cost, double whole);

@@ -29,7 +29,7 @@ class Factors(sl.Observer):
 
     def before(self, view: Any) -> None:
         for each in view.running:
-            if view.now in self._plan:
+            if view.now in self._plan and each.id == 1:
                 view.set_rate(each, self._plan[view.now])
             self.seen.append((view.now, each.done, each.remaining, each.factors))
 
@@ -147,6 +147,21 @@ def test_factors_end_with_the_stay_but_a_change_of_shape_keeps_them() -> None:
         (70.0, 110.0, "completed", 40.0, 40.0),
     ]
     assert sl.check(run) == []
+
+
+def test_a_job_that_ends_as_believed_after_all_is_not_corrected() -> None:
+    """It was to end at 20, and is fast enough to end at 10 in the end; with a pass for each event it is gone then."""
+    seen = []
+
+    class Look(sl.Observer):
+        def before(self, view: Any) -> None:
+            seen.append((view.now, [running.id for running in view.running]))
+
+    plan = Factors("plan", {0.5: 0.5, 2.0: 8.5 / 8})
+    jobs = sl.Workload.of(submit=[0, 0, 15], runtime=[9.75, 50, 1], limit=[10, 60, 1], count=[1, 1, 1])
+    run = sl.simulate(jobs, ONE, "easy", observers=[plan, Look()], passes="event", overrun="run", validate=True)
+    assert run.jobs["end"].to_list()[0] == 10.0
+    assert [jobs for now, jobs in seen if now == 15.0] == [[2]]
 
 
 def test_lies_about_two_owners(tmp_path: Path) -> None:

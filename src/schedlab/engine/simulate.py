@@ -96,7 +96,16 @@ class Simulation:
             repeat_workload=not keep,
         )
         self._execution = self._observers.teach(self.core, cluster)
-        self._feed = Feed(workload, cluster, self.core, choice, options, detail=scenario.requests, keep=keep)
+        self._feed = Feed(
+            workload,
+            cluster,
+            self.core,
+            choice,
+            options,
+            detail=scenario.requests,
+            keep=keep,
+            attachments=self._observers.want_attachments or getattr(choice.decider, "wants_attachments", False),
+        )
         self._writer = (
             MemoryWriter(cluster)
             if scenario.out is None
@@ -114,12 +123,18 @@ class Simulation:
             recall=getattr(choice.decider, "recall", None),
             before=self._observers.before if observed else None,
             after=self._observers.after if observed else None,
+            entered=self._observers.entered if observed and self._observers.follows_entries else None,
             allows=self._observers.gate,
             batches=self._feed.batches(),
             write=_to(self._writer, self._feed),
             progress=progress if watch is None and checkpoint is None else self._tick,
             watched=watch is not None,
             within=within or progress,
+            more_may_come=self._who_expects_more,
+            request_number=self._feed.request_number,
+            request_known=self._feed.know_request,
+            name_known=self._feed.know_name,
+            **self._feed.given_orders(),
         )
         if scenario.performance:
             self.core.measure()
@@ -138,6 +153,14 @@ class Simulation:
     def in_python(self) -> bool:
         """Whether somebody else than the core decides."""
         return self._choice.decider is not None
+
+    def _who_expects_more(self) -> str:
+        """Nothing is left to happen: who says that more jobs may come; empty if nobody does."""
+        view, decider = self.core.view, self._choice.decider
+        if (who := self._observers.who_expects_more(view)) or decider is None:
+            return who
+        more_may_come = getattr(decider, "more_may_come", None)
+        return f"policy {self._choice.name}" if more_may_come is not None and more_may_come(view) else ""
 
     def _tick(self, now: float, ended: int) -> None:
         """A few times a second, at the end of an instant."""
@@ -292,7 +315,12 @@ def _to(writer: MemoryWriter | RunWriter, feed: Feed) -> Callable[[str, dict[str
     """Takes the core's results."""
 
     def write(table: str, batch: dict[str, Any]) -> None:
-        writer.write(table, feed.complete(batch) if table == "jobs" else batch)
+        if table == "jobs":
+            writer.write(table, feed.complete(batch))
+        elif table == "submitted":
+            writer.write(table, feed.take_submitted(batch))
+        else:
+            writer.write(table, batch)
 
     return write
 

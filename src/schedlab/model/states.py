@@ -18,6 +18,8 @@ BY_DECISION, PREEMPTED, NODE_FAILURE, MAINTENANCE = "by a decision", "preempted"
 TIME_LIMIT = "time limit"
 KILLED_BECAUSE = (SLOWED, BY_DECISION, PREEMPTED, NODE_FAILURE, MAINTENANCE, TIME_LIMIT)
 
+WITHDRAWN = "withdrawn"  # by a decision, while it waited or was held
+
 REASONS = (
     "",
     "larger than the cluster",
@@ -27,6 +29,7 @@ REASONS = (
     "no node has the features",
     OVER_BUDGET,
     *KILLED_BECAUSE,
+    WITHDRAWN,
 )
 
 # How a stretch of a job's life ended, and what a node can be.

@@ -6,6 +6,9 @@ from __future__ import annotations
 from schedlab.model.states import NODE_STATES, PIECE_ENDS, REASONS, STATES
 from schedlab.model.table import Column, Table
 
+FORMAT = 2  # of run folders; grows when older versions of schedlab could not read them, or would misunderstand them
+READABLE = (1, FORMAT)
+
 _AS_IN_THE_LOG = "as in the log; null if unknown"
 _HAD = "as in jobs.parquet: what it had then"
 
@@ -150,12 +153,14 @@ PIECES = Table(
             "done",
             "double",
             "seconds of it that were done: the integral of its [rate](#ratesparquet). So `work` − `done` were left",
+            before=lambda column: column("rate") * (column("end") - column("begin")),
         ),
         Column(
             "whole",
             "double",
             "seconds of work of the whole job on these nodes: its run time, unless an "
-            "[execution model](semantics.md#execution-models) says otherwise",
+            "[execution model](semantics.md#execution-models) says otherwise; null in runs of format 1",
+            nullable=True,
         ),
         Column(
             "expected_end",
@@ -163,6 +168,9 @@ PIECES = Table(
             "when the scheduler believed it would end, when it took these nodes; later corrections do not change it",
         ),
         Column("nodes", "nodes", _HAD, nullable=True, encoding="dictionary"),
+        Column(
+            "rate", "double", "only in runs of format 1, where a piece ended (`slowed`) when it changed", optional=True
+        ),
     ),
 )
 
@@ -184,6 +192,34 @@ RATES = Table(
         Column(
             "rate", "double", "the product of all factors then: seconds of work done in a second", encoding="dictionary"
         ),
+    ),
+)
+
+SUBMITTED = Table(
+    "submitted",
+    "a job that a decider or an observer submitted during the run, in the order of entering",
+    (
+        Column("sequence", "int64", "as in jobs.parquet", encoding="delta"),
+        Column("job", "int64", "as in jobs.parquet", encoding="delta", source="id"),
+        Column(
+            "called",
+            "double",
+            "when it was submitted, for then or for later; null: before anything had happened",
+            nullable=True,
+            encoding="split",
+        ),
+        Column("name", "string", "its name, if it was given one", nullable=True),
+    ),
+)
+
+HOLDS = Table(
+    "holds",
+    "a stretch during which a decision held a job",
+    (
+        Column("sequence", "int64", "as in jobs.parquet"),
+        Column("job", "int64", "as in jobs.parquet", source="id"),
+        Column("begin", "double", "when it was held", encoding="split"),
+        Column("end", "double", "when it was released, left or the run was over", encoding="split"),
     ),
 )
 
@@ -237,4 +273,6 @@ PERFORMANCE = Table(
     repeatable=False,
 )
 
-TABLES = {table.name: table for table in (JOBS, TIMELINE, PIECES, RATES, NODES, OBSERVED, PERFORMANCE)}
+TABLES = {
+    table.name: table for table in (JOBS, TIMELINE, PIECES, RATES, NODES, SUBMITTED, HOLDS, OBSERVED, PERFORMANCE)
+}

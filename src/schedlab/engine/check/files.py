@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from schedlab.engine.check.offences import Offences
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
+from schedlab.model.tables import READABLE
 
 Tables = dict[str, pa.Table]  # by name: jobs, timeline, and pieces, rates and nodes if there are any
 
@@ -54,6 +55,8 @@ def _read_config(folder: Path) -> dict[str, Any]:
         config = json.loads((folder / "run.json").read_text(encoding="utf-8"))
         if not isinstance(config, dict) or not {"cluster", "requests", "options", "policy", "files"} <= config.keys():
             raise ValueError("it does not describe a run")
+        if config.get("format", 1) not in READABLE:
+            raise ValueError(f"it is of format {config['format']}, which is not known here")
         return config
     except FileNotFoundError as error:
         raise InputError("there is no run here", where=str(folder), hint="a run is a folder with a run.json") from error
