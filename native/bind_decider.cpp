@@ -33,7 +33,8 @@ View &live(const ViewPtr &view) {
 // The same, to do something.
 View &acting(const ViewPtr &view) {
   live(view);
-  if (view->asking()) throw DecisionError("more_may_come is a question: do nothing there but answer it");
+  if (const char *question = view->asking())
+    throw DecisionError(std::string(question) + " is a question: do nothing there but answer it");
   return *view;
 }
 
@@ -354,6 +355,7 @@ void bind_view(nb::module_ &module) {
       .def_prop_ro("free_cores", [](const ViewPtr &view) { return live(view).cluster().free_cores(); })
       .def_rw("refusal", &View::refusal,
               "who did not allow the last start that was tried: an observer, or the cap of a budget; or empty")
+      .def_rw("refuser", &View::refuser, "the name of the observer who did not allow it")
       .def_prop_ro(
           "data",
           [](nb::handle self) {
@@ -514,6 +516,20 @@ void bind_view(nb::module_ &module) {
           "No new jobs for a node: down, off, booting, maintenance or drained. Jobs that run there go on.")
       .def(
           "open", [](const ViewPtr &view, int node) { acting(view).open(node); }, "node"_a)
+      .def(
+          "explain",
+          [](const ViewPtr &view, const JobView &job, const std::string &why,
+             const std::variant<std::monostate, JobView, std::int64_t> &who) {
+            const Slot slot = subject(view, job);
+            std::int64_t id = -1;
+            if (const JobView *other = std::get_if<JobView>(&who)) id = other->facts().id;
+            if (const std::int64_t *given = std::get_if<std::int64_t>(&who)) id = *given;
+            view->explain(slot, why, id);
+          },
+          "job"_a, "why"_a, "who"_a.none() = nb::none(),
+          "Say why a job waits, in words of your own or of `schedlab.model.states.WAIT_REASONS`, and which job (or id) "
+          "is in its way. It holds until something else is said; an empty text leaves it to the engine again. Without "
+          "`reasons` nothing is written down.")
       .def(
           "touch", [](const ViewPtr &view) { acting(view).touch(); },
           "Something that the engine does not know of has changed: jobs that could not start may do so now.");

@@ -72,9 +72,9 @@ class PythonHost final : public Host {
   void take(Batch &&rows) override {
     nb::gil_scoped_acquire held;
     nb::dict batch;
-    if (const std::vector<std::string> *names = rows.names()) batch["names"] = *names;
     for (const Batch *part = &rows; part; part = part->details())
       for (const Batch::Laid &column : part->columns()) batch[column.name.c_str()] = to_array(column, *part);
+    if (const auto *texts = rows.texts()) batch["texts"] = nb::cast(*texts);
     write(rows.table(), batch);
   }
 
@@ -155,13 +155,14 @@ class NativePolicy {
     if (view->over()) throw DecisionError("the simulation is over: nothing can be decided any more");
     set_view(view);
     policy_->decide(*view, view->events());
+    view->explained_by(policy_);
   }
   // Which kind of policy it is depends on the calendar, and that is known only now.
   void set_view(const std::shared_ptr<View> &view) {
     for (const auto &source : sources_) source->set_view(view);
     if (!policy_) policy_ = make_policy(*choice_, view->has_calendar());
   }
-  std::unique_ptr<Decider> release() { return std::move(policy_); }
+  std::shared_ptr<Decider> release() { return std::move(policy_); }
   std::vector<double> memory() const { return policy_ ? policy_->memory() : std::vector<double>(); }
   void recall(const std::shared_ptr<View> &view, const std::vector<double> &memory) {
     set_view(view);
@@ -178,7 +179,7 @@ class NativePolicy {
 
   std::vector<std::shared_ptr<PythonKeys>> sources_;
   std::optional<PolicyChoice> choice_;
-  std::unique_ptr<Decider> policy_;
+  std::shared_ptr<Decider> policy_;
 };
 
 // An engine with its host and its policy, as Python holds it.
@@ -284,6 +285,7 @@ class Simulation {
   }
 
   void measure() { engine().measure(); }
+  void give_reasons() { engine().give_reasons(); }
 
   void add_execution(const std::shared_ptr<Execution> &model) { engine().add_execution(model); }
   void add_python_execution(const std::string &name, nb::object work, nb::object rate) {
@@ -355,7 +357,7 @@ class Simulation {
   PythonHost host_;
   std::shared_ptr<Engine> engine_;
   nb::object view_;  // held, so that it is the same object each time
-  std::unique_ptr<Decider> decider_;
+  std::shared_ptr<Decider> decider_;
   std::unique_ptr<Gate> gate_;
   bool passing_ = false;
 };
@@ -440,6 +442,7 @@ void bind_engine(nb::module_ &module) {
       .def("add_python_execution", &Simulation::add_python_execution, "name"_a, "work"_a.none(), "rate"_a.none(),
            "The same in Python: work(view, job, nodes) and rate(view, job, neighbours), or None.")
       .def("measure", &Simulation::measure, "Before `run`: write down what each decision costs.")
+      .def("give_reasons", &Simulation::give_reasons, "Before `run`: write down why jobs wait.")
       .def("keep_journal", &Simulation::keep_journal, "From now on, writes down what is decided.")
       .def("take_journal", &Simulation::take_journal, "What was decided since it was last taken.")
       .def("snapshot", &Simulation::snapshot, "At the end of an instant: what else a resumed run has to know.")

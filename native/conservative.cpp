@@ -1,5 +1,8 @@
 // Conservative backfilling (Mu'alem and Feitelson 2001): every waiting job holds a reservation; early ends compress
 // them.
+#include <tuple>
+
+#include "blame.hpp"
 #include "plan.hpp"
 #include "policies.hpp"
 #include "queue_policy.hpp"
@@ -71,6 +74,22 @@ class Conservative final : public QueuePolicy {
     ask_to_be_woken(view);
   }
 
+  void review(View &view) override {
+    QueuePolicy::review(view);
+    if (!in_step()) return;
+    std::vector<Reservation> others;
+    for (Reservations::Position p; !reserved_.at_end(p); p = reserved_.next(p)) {
+      const Job &job = view.job(reserved_[p].slot);
+      others.push_back({reserved_[p].slot, job.reserved_start, job.reserved_shares});
+    }
+    blame_.look(view, by_nodes_, others);
+  }
+  Why reason(View &view, Slot slot) override {
+    if (const auto obstacle = view.obstacle(slot)) return {*obstacle};
+    if (const Slot delayed = blame_.of(slot); delayed != kNoSlot) return {WaitReason::WouldDelay, delayed};
+    return view.otherwise(slot, WaitReason::Limit);
+  }
+
  protected:
   void pass(View &) override {}
 
@@ -89,9 +108,10 @@ class Conservative final : public QueuePolicy {
     return list;
   }
 
-  void reserve(View &view, Slot slot, Time from = -kNever) {
+  void reserve(View &view, Slot slot) { reserve(view, slot, {view.now(), view.now(), view.now()}); }
+  void reserve(View &view, Slot slot, const Plan::Chance &chance) {
     Job &job = view.annotate(slot);
-    job.reserved_start = plan_->earliest_from(job, from, job.reserved_shares);
+    job.reserved_start = plan_->earliest(job, chance, job.reserved_shares);
     job.reserved_mark = plan_->mark();
     if (reserved(job)) hold(job, slot);
   }
@@ -116,6 +136,18 @@ class Conservative final : public QueuePolicy {
     hold(job, who.slot);
   }
 
+  // What there is of one place that is not of the other.
+  static Shares without(Shares place, Shares other) {
+    const auto before = [](const Share &a, const Share &b) {
+      return std::tie(a.node, a.chunks) < std::tie(b.node, b.chunks);
+    };
+    std::sort(place.begin(), place.end(), before);
+    std::sort(other.begin(), other.end(), before);
+    Shares rest;
+    std::set_difference(place.begin(), place.end(), other.begin(), other.end(), std::back_inserter(rest), before);
+    return rest;
+  }
+
   void plan_anew(View &view) {
     plan_->reset();
     reserved_.clear();
@@ -135,22 +167,21 @@ class Conservative final : public QueuePolicy {
       const Reserved who = reserved_[p];
       Job &job = view.annotate(who.slot);
       p = reserved_.next(p);
-      const Time chance = plan_->chance(job, freed_until);
-      if (chance == kNever) {
+      const std::optional<Plan::Chance> chance = plan_->chance(job, freed_until);
+      if (!chance) {
         job.reserved_mark = plan_->mark();
         continue;
       }
       Shares place = job.reserved_shares;
       withdraw(view, who.slot);
-      reserve(view, who.slot, chance);
+      reserve(view, who.slot, *chance);
       // Its last node may have less left than the minimum that a new allocation would need there: then it keeps its
       // place.
       if (job.reserved_start > who.start) put_back(view, who, place);
       if (job.reserved_start < who.start) freed_until = std::max(freed_until, who.start + job.estimate);
-      if (job.reserved_start < who.start || job.reserved_shares != place) {
-        plan_->freed(place, who.start, who.start + job.estimate);
-        job.reserved_mark = plan_->mark();  // it has been looked at without itself
-      }
+      if (job.reserved_start == who.start) place = without(std::move(place), job.reserved_shares);
+      plan_->freed(place, who.start, who.start + job.estimate);
+      job.reserved_mark = plan_->mark();  // it has been looked at without itself
       p = reserved_.first_not_before({who.start, who.sequence + 1, 0, kNoSlot});
     }
   }
@@ -215,6 +246,7 @@ class Conservative final : public QueuePolicy {
   Reservations reserved_;
   Time woken_at_ = -kNever;
   bool plan_is_wrong_ = false;
+  Blame blame_;
 };
 
 }  // namespace

@@ -88,7 +88,10 @@ void View::check_nodes(const Job &job, Slot slot, const Shares &shares, const ch
 bool View::begin(Slot slot, double priority, Backfilled backfilled) {
   if (engine_->gate_) {
     forget_refusal();
-    if (!engine_->gate_->allows(*this, slot, engine_->jobs_[slot].shares)) return false;
+    if (!engine_->gate_->allows(*this, slot, engine_->jobs_[slot].shares)) {
+      if (engine_->reasons_) note_gate(slot);
+      return false;
+    }
   }
   Job &job = engine_->jobs_[slot];
   double whole = -1;

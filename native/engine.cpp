@@ -49,6 +49,7 @@ void Engine::add_request(Request request, Reason reason) {
 void Engine::run(Decider &decider) {
   const bool observed = decider.observed(), measured = meter_ != nullptr;
   if (measured) meter_->last_decision = Clock::now();
+  if (reasons_) reasons_->decider = &decider;
   if (past_) replay_before_the_first_pass();
   while (advance()) {
     ++passes_;
@@ -104,6 +105,8 @@ bool Engine::advance() {
     }
     instant_open_ = false;
     record();
+    if (reasons_) [[unlikely]]
+      tell_reasons();
     if (--instants_left_ <= 0) {
       instants_left_ = tick_every_;
       host_.tick(now_, ended_);
@@ -140,6 +143,7 @@ void Engine::close_pass(Decider &decider) {
   decider.after(*view_);
   if (watch_neighbours_) ask_about_rates();
   phase_ = Phase::Before;
+  if (reasons_) reasons_->stepped = true;
   conclude();
 }
 
@@ -325,6 +329,7 @@ bool Engine::repeats_others(std::size_t row) const {
 // Nothing will happen any more, or the run is given up: who is still here, stays as he is.
 void Engine::finish() {
   host_.tick(now_, ended_);
+  if (reasons_) finish_reasons();
   for (Slot slot = 0; slot < jobs_.size(); ++slot) {
     Job &job = jobs_[slot];
     const State state = job.state;

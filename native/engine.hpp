@@ -50,6 +50,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   }
   void track_moves() { track_moves_ = note_moves_ = true; }
   void add_execution(std::shared_ptr<Execution> model);
+  void give_reasons();                                    // why jobs wait
   void measure() { meter_ = std::make_unique<Meter>(); }  // what each decision costs
 
   void run(Decider &decider);
@@ -108,6 +109,12 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void replay_pass();
   void replay_before_the_first_pass();
   void recall(Decider &decider);
+
+  // Why jobs wait (reasons.cpp): at the end of an instant.
+  [[gnu::noinline, gnu::cold]] void tell_reasons();
+  void tell_why_held();
+  void ask_why();
+  void finish_reasons();
 
   // A job's life (life.cpp).
   void submit();  // the next job of the workload
@@ -181,6 +188,18 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void keep_rate(Slot slot, double rate);  // of a job that has only changed its shape
   void believe(Slot slot);                 // another estimated end, as its rate says
   void write_rate(const Job &job, std::int32_t owner, double factor);
+
+  // While it lives, somebody is asked something.
+  class Question {
+   public:
+    Question(Engine &engine, const char *what) : engine_(engine), before_(std::exchange(engine.asking_, what)) {}
+    ~Question() { engine_.asking_ = before_; }
+    Question(const Question &) = delete;
+
+   private:
+    Engine &engine_;
+    const char *before_;
+  };
 
   // How placed jobs fare (execution.cpp).
   Occupants &occupants();
@@ -266,7 +285,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::shared_ptr<KeySource> key_sources_[2];                // null where the host computes none
   std::vector<std::pair<Slot, std::int64_t>> without_keys_;  // (slot, sequence) of jobs that have entered without them
   bool open_ = false;                                        // more may come: wake-ups count, although there is no job
-  bool asking_ = false;                                      // whether it does
+  const char *asking_ = nullptr;                             // what somebody is being asked; he may do nothing then
   std::vector<Event> events_;
   std::size_t told_ = 0;        // how many of them the decider knows
   std::vector<Event> unheard_;  // jobs that came or were held while it decided: told in another round
@@ -308,6 +327,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::optional<SubmittedRows> submitted_rows_;
   std::optional<HoldRows> hold_rows_;
   std::unique_ptr<Meter> meter_;
+  std::unique_ptr<Reasons> reasons_;  // null: nobody wants to know
 };
 
 // What policies ask all the time.

@@ -95,8 +95,15 @@ void Engine::ask_about_rates() {
   }
   sort_by_start(concerned);
   for (const Slot slot : concerned)
-    for (const auto &model : executions_)
-      if (model->sets_rates()) view_->set_rate(slot, model->factor(*view_, slot), model->name());
+    for (const auto &model : executions_) {
+      if (!model->sets_rates()) continue;
+      double factor;
+      {
+        const Question asking(*this, "rate");
+        factor = model->factor(*view_, slot);
+      }
+      view_->set_rate(slot, factor, model->name());
+    }
 }
 
 double Engine::ask_about_work(Slot slot, const Shares &shares) {
@@ -104,6 +111,7 @@ double Engine::ask_about_work(Slot slot, const Shares &shares) {
   view.asked_about_ = slot, view.work_so_far_ = jobs_[slot].runtime;
   for (const auto &model : executions_) {
     if (!model->decides_work()) continue;
+    const Question asking(*this, "work");
     view.work_so_far_ = model->work(view, slot, shares, view.work_so_far_);
   }
   view.asked_about_ = kNoSlot;

@@ -32,6 +32,9 @@ enum class Act : std::uint8_t {
   Release,
   KnowRequest,
   KnowName,
+  Waits,    // what a job waits for from now on,
+  Explain,  // what a decider says of it,
+  Refused,  // and that an observer did not let it start
 };
 
 // Whose turn it is in a pass: observers' before, the decider's, observers' after.

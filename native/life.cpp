@@ -82,11 +82,13 @@ bool Engine::hold(Slot slot) {
   if (found == ends_by_id_.end()) return false;
   if (found->second == kNever) {
     held_by_[job.after].emplace_back(slot, job.sequence);
+    if (reasons_) reasons_->held.push_back(slot);
     return true;
   }
   const Time release = found->second + job.think;
   if (release <= now_) return false;
   set_timer(release, TimerKind::Release, slot);
+  if (reasons_) reasons_->held.push_back(slot);
   return true;
 }
 

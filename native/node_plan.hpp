@@ -48,7 +48,8 @@ class NodePlan final : public Plan {
   void advance(Time now) override { now_ = now; }
   Time now() const override { return now_; }
 
-  Time earliest_from(const Job &job, Time from, Shares &shares) const override;
+  using Plan::earliest;
+  Time earliest(const Job &job, const Chance &chance, Shares &shares) const override;
   bool possible(const Job &job, Time from, Time duration, Shares &shares) const override;
   bool possible_on(const Job &job, const Shares &shares) const override;
 
@@ -58,7 +59,7 @@ class NodePlan final : public Plan {
   void freed(const Shares &shares, Time from, Time until) override;
   std::uint64_t mark() const override { return forgotten_ + freed_.size(); }
   bool may_move(Amount, Time) override { return true; }
-  Time chance(const Job &job, Time freed_until) override;
+  std::optional<Chance> chance(const Job &job, Time freed_until) override;
 
  private:
   // A node over the time that a job would have it: how much of the job it can take, and until when it is certain that
@@ -94,7 +95,7 @@ class NodePlan final : public Plan {
 
   Look look(const Wanted &wanted, int node, Time from) const;
   bool place(const Wanted &wanted, Time from, std::vector<Candidate> &candidates, Shares &shares) const;
-  Time sweep(const Wanted &wanted, Time from, Shares &shares) const;
+  Time sweep(const Wanted &wanted, Time from, Time before, Shares &shares) const;
   Time earliest_affordable(const Job &job, Time from, Shares &shares) const;
   Time start_on(const Wanted &wanted, int node, Time from, Time before, bool has_it) const;
   bool changes_place(const Wanted &wanted, const Freed &place, Amount has) const;

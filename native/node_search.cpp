@@ -93,11 +93,13 @@ bool NodePlan::possible_on(const Job &job, const Shares &shares) const {
   return affords(job, shares, now_, until) && std::all_of(shares.begin(), shares.end(), has_room);
 }
 
-Time NodePlan::earliest_from(const Job &job, Time from, Shares &shares) const {
-  from = std::max(from, now_);
-  if (capped()) return earliest_affordable(job, from, shares);
+Time NodePlan::earliest(const Job &job, const Chance &chance, Shares &shares) const {
+  if (capped()) return earliest_affordable(job, chance.from, shares);
   const Wanted wanted(view_.machine(), job, job.estimate);
-  if (view_.has_calendar() || job.sequence < 0) return sweep(wanted, from, shares);
+  if (chance.from < chance.before)
+    if (const Time start = sweep(wanted, chance.from, chance.before, shares); start < kNever) return start;
+  Time from = chance.otherwise;
+  if (view_.has_calendar() || job.sequence < 0) return sweep(wanted, from, kNever, shares);
   // What was found for a job that wants no more holds for this one, too, until something is vacated.
   Known *same = nullptr;
   for (Known &known : known_)
@@ -105,7 +107,7 @@ Time NodePlan::earliest_from(const Job &job, Time from, Shares &shares) const {
       from = std::max(from, known.start);
       if (known.count == job.count && known.duration == job.estimate) same = &known;
     }
-  const Time start = sweep(wanted, from, shares);
+  const Time start = sweep(wanted, from, kNever, shares);
   if (same)
     same->start = start;
   else if (known_.size() < 256)
@@ -115,7 +117,7 @@ Time NodePlan::earliest_from(const Job &job, Time from, Shares &shares) const {
 
 // From one moment to the next at which some node can take more. What a node could take when it was looked at last is an
 // upper bound as long as its Look holds; only when the bounds add up to enough are the others looked at again.
-Time NodePlan::sweep(const Wanted &wanted, Time from, Shares &shares) const {
+Time NodePlan::sweep(const Wanted &wanted, Time from, Time before, Shares &shares) const {
   struct Seen {
     int node;
     Time at;
@@ -137,7 +139,7 @@ Time NodePlan::sweep(const Wanted &wanted, Time from, Shares &shares) const {
     sum -= seen.look.capacity;
     seen.at = time, seen.look = look(wanted, seen.node, time);
     sum += seen.look.capacity;
-    if (seen.look.until < kNever) rises.push_back({seen.look.until, i}), std::push_heap(rises.begin(), rises.end());
+    if (seen.look.until < before) rises.push_back({seen.look.until, i}), std::push_heap(rises.begin(), rises.end());
   };
   const auto fits = [&](Time time) {
     candidates.clear();
@@ -149,7 +151,7 @@ Time NodePlan::sweep(const Wanted &wanted, Time from, Shares &shares) const {
     for (int node = first; node < last; ++node) {
       nodes.push_back({node, from, look(wanted, node, from)});
       sum += nodes.back().look.capacity;
-      if (nodes.back().look.until < kNever) rises.push_back({nodes.back().look.until, nodes.size() - 1});
+      if (nodes.back().look.until < before) rises.push_back({nodes.back().look.until, nodes.size() - 1});
       if (first_fit() && sum >= count) return fits(from) ? from : kNever;
     }
   if (sum >= count && fits(from)) return from;
@@ -196,25 +198,29 @@ Time NodePlan::earliest_affordable(const Job &job, Time from, Shares &shares) co
 // from it, and what they took elsewhere was of no use to it; so only a place that has become free since then can give
 // it an earlier start or another place. (Not so under a cap, where another place may be affordable; with a calendar,
 // whose windows pass; and on a node that has less left than a new allocation would need there.)
-Time NodePlan::chance(const Job &job, Time) {
+std::optional<Plan::Chance> NodePlan::chance(const Job &job, Time) {
   const bool unsure = capped() || view_.has_calendar() || job.reserved_mark < forgotten_ ||
                       std::any_of(
                           job.reserved_shares.begin(), job.reserved_shares.end(),
                           [&](const Share &share) { return share.chunks < job.request->per_node_min; });
-  if (unsure) return now_;
+  if (unsure) return Chance{now_, now_, now_};
   const Wanted wanted(view_.machine(), job, job.estimate);
   const Placement::Kind kind = view_.placement().kind();
   // Best-fit and spread choose by what others have left, so the place has to be chosen anew in any case.
-  Time found = kind == Placement::Kind::BestFit || kind == Placement::Kind::Spread ? job.reserved_start : kNever;
-  for (std::size_t i = job.reserved_mark - forgotten_; i < freed_.size() && found > now_; ++i) {
+  bool another_place = kind == Placement::Kind::BestFit || kind == Placement::Kind::Spread;
+  Chance found{kNever, now_, job.reserved_start};
+  for (std::size_t i = job.reserved_mark - forgotten_; i < freed_.size(); ++i) {
     const Freed &place = freed_[i];
+    const Time before = std::min(place.until, job.reserved_start);
+    Time from = std::max(place.from - job.estimate - 1, now_);  // a second too early: rounding does no harm
+    if (from >= found.from && before <= found.before && another_place) continue;
     if (place.from >= job.reserved_start + job.estimate || !job.request->may_use(place.node)) continue;
     const Amount has = has_on(job, place.node);
-    const Time from = place.from - job.estimate - 1;  // a second before it could be of use: rounding does no harm
-    found = std::min(found, start_on(wanted, place.node, std::max(from, now_),
-                                     std::min({place.until, job.reserved_start, found}), has > 0));
-    if (found > job.reserved_start && changes_place(wanted, place, has)) found = job.reserved_start;
+    from = start_on(wanted, place.node, from, before, has > 0);
+    if (from < before) found.from = std::min(found.from, from), found.before = std::max(found.before, before);
+    another_place = another_place || changes_place(wanted, place, has);
   }
+  if (found.from == kNever && !another_place) return std::nullopt;
   return found;
 }
 

@@ -32,6 +32,12 @@ bool QueuePolicy::somebody_may_fit(const View &view) const {
   return false;
 }
 
+// A pass that nobody could gain by has left the order as it was.
+void QueuePolicy::review(View &view) {
+  in_step_ = queue_.size() == view.waiting();
+  if (in_step_ && dynamic()) refresh(view);
+}
+
 // The marks on the jobs say where they were; the next pass looks at everything.
 void QueuePolicy::recall(View &view, std::span<const double>) {
   for (Slot slot = view.first_waiting(); slot != kNoSlot; slot = view.job(slot).next) {

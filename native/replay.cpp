@@ -91,6 +91,7 @@ void Engine::recall(Decider &decider) {
   std::vector<double> memory(get<std::size_t>(past_snapshot_, at));
   for (double &value : memory) value = get<double>(past_snapshot_, at);
   past_.reset();
+  if (reasons_) reasons_->known_until = now_;
   decider.recall(*view_, memory);
 }
 
@@ -170,6 +171,11 @@ void View::redo(const JournalReader &past) {
       break;
     case Act::KnowName:
       engine_->host_.know_name(entry.who, past.extra);
+      break;
+    case Act::Waits:
+    case Act::Explain:
+    case Act::Refused:
+      redo_why(past);
       break;
   }
   engine_->phase_ = Phase::Before;

@@ -127,15 +127,11 @@ bool Engine::stays_open() {
     if (past_ && !open_) return open_ = true;
     throw InvariantError("the run took another course than before: its checkpoint does not belong to it");
   }
-  asking_ = true;
   std::string who;
-  try {
+  {
+    const Question asking(*this, "more_may_come");
     who = host_.more_may_come();
-  } catch (...) {
-    asking_ = false;
-    throw;
   }
-  asking_ = false;
   if (who.empty()) return false;
   open_ = true;
   if (next_time() < kNever) return true;
@@ -336,7 +332,7 @@ std::vector<std::int64_t> View::submit(std::vector<Submission> jobs, std::vector
 
 std::int64_t View::submitted() const { return engine_->submitted_; }
 
-bool View::asking() const { return engine_->asking_; }
+const char *View::asking() const { return engine_->asking_; }
 
 void View::withdraw(Slot slot) {
   Job &job = engine_->jobs_[slot];
@@ -363,6 +359,7 @@ void View::hold(Slot slot) {
   extra.held_since = now();
   if (extra.queued_since == kNever) extra.queued_since = job.eligible;
   if (std::erase(reservations_, slot) > 0) plan_.reset();
+  if (engine_->reasons_) engine_->reasons_->held.push_back(slot);
   engine_->tell(Event::Kind::Held, slot);
 }
 

@@ -143,7 +143,7 @@ struct RateRows : Batch {
              {"factor", factor},
              {"rate", rate}});
   }
-  const std::vector<std::string> *names() const override { return &owners; }
+  const std::vector<std::string> *texts() const override { return &owners; }
 };
 
 // Jobs that were submitted during the run, in the order of entering; what else is known of them only where the rows of
@@ -211,6 +211,26 @@ struct TimelineRows : Batch {
     }
     lay_out(named);
   }
+};
+
+// What waiting jobs waited for, and from when until when.
+struct ReasonRows : Batch {
+  Column<std::int64_t> sequence, id, who;  // who is in the way: the id of a job, -1 if nobody
+  Column<double> from, until;
+  Column<std::uint8_t> why;
+  Column<std::int32_t> words;             // number of a text, -1 if there is none
+  std::vector<std::string> texts_so_far;  // of the run
+
+  explicit ReasonRows(int number) : Batch("reasons", number) {
+    lay_out({{"sequence", sequence},
+             {"id", id},
+             {"from", from},
+             {"until", until},
+             {"why", why},
+             {"who", who},
+             {"words", words}});
+  }
+  const std::vector<std::string> *texts() const override { return &texts_so_far; }
 };
 
 // What each decision cost.

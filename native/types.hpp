@@ -20,7 +20,6 @@ constexpr Slot kNoSlot = std::numeric_limits<Slot>::max();
 struct Share {
   std::int32_t node;
   std::int32_t chunks;
-  bool operator==(const Share &) const = default;
 };
 using Shares = std::vector<Share>;
 

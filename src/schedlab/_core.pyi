@@ -185,6 +185,12 @@ class View:
     @refusal.setter
     def refusal(self, arg: str, /) -> None: ...
     @property
+    def refuser(self) -> str:
+        """the name of the observer who did not allow it"""
+
+    @refuser.setter
+    def refuser(self, arg: str, /) -> None: ...
+    @property
     def data(self) -> dict[str, Any]:
         """what observers publish and policies read"""
 
@@ -345,6 +351,11 @@ class View:
         """
 
     def open(self, node: int) -> None: ...
+    def explain(self, job: Job, why: str, who: Job | int | None = None) -> None:
+        """
+        Say why a job waits, in words of your own or of `schedlab.model.states.WAIT_REASONS`, and which job (or id) is in its way. It holds until something else is said; an empty text leaves it to the engine again. Without `reasons` nothing is written down.
+        """
+
     def touch(self) -> None:
         """
         Something that the engine does not know of has changed: jobs that could not start may do so now.
@@ -585,6 +596,9 @@ class Simulation:
 
     def measure(self) -> None:
         """Before `run`: write down what each decision costs."""
+
+    def give_reasons(self) -> None:
+        """Before `run`: write down why jobs wait."""
 
     def keep_journal(self) -> None:
         """From now on, writes down what is decided."""

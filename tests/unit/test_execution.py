@@ -202,6 +202,17 @@ def test_impossible_rates_and_machines() -> None:
         sl.simulate(jobs, TWO, "easy", observers=["sharing(0)"])
 
 
+@pytest.mark.parametrize("question", ["work", "rate"])
+def test_models_are_only_asked(question: str) -> None:
+    def answer(self: Any, view: Any, job: Any, given: Any) -> float:
+        view.wake_at(view.now + 1)
+        return 1.0
+
+    busy = type("Busy", (sl.Execution,), {question: answer})
+    with pytest.raises(sl.DecisionError, match=f"observer Busy: {question} is a question: do nothing there"):
+        sl.simulate(sl.Workload.of(submit=[0], runtime=[9], count=[1]), TWO, "easy", observers=[busy()])
+
+
 def test_lies_about_work(tmp_path: Path) -> None:
     jobs = sl.Workload.of(submit=[0, 0], runtime=[20, 20], limit=[90, 90], count=[8, 8])
     run = sl.simulate(jobs, MIXED, "easy", observers=["speeds"], validate=True)

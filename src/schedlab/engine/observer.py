@@ -194,6 +194,7 @@ class Observers:
         self._tell_moves(view)  # of this pass, so far
         for observer, owner in self._gates:
             if not _in_turn(observer, owner, "allows", view, job, nodes):
+                view.refuser = name_of(observer)
                 view.refusal = f"observer {name_of(observer)} refused the start of job {job.id} at {view.now:.15g} s"
                 return False
         return True
@@ -280,19 +281,23 @@ class Observers:
             if isinstance(each, Execution) or defines(each, "work") or defines(each, "rate")
         ]
 
-    def teach(self, core: _core.Simulation, cluster: Cluster) -> list[dict[str, Any]]:
+    def native_models(self, cluster: Cluster) -> list[_core.Execution | None]:
+        """What the core has of them; None of those that are asked in Python."""
+        return [
+            model.native(owner, cluster) if isinstance(model, Execution) else None for owner, model in self.executions()
+        ]
+
+    def teach(self, core: _core.Simulation, natives: Sequence[_core.Execution | None]) -> list[dict[str, Any]]:
         """Tell the core of them; what run.json says of each."""
         told = []
-        for owner, model in self.executions():
-            native = model.native(owner, cluster) if isinstance(model, Execution) else None
+        for (owner, model), native in zip(self.executions(), natives, strict=True):
             if native is not None:
                 core.add_execution(native)
             else:
-                hooks = {
-                    hook: partial(_in_turn, model, owner, hook) if defines(model, hook) else None
-                    for hook in ("work", "rate")
-                }
-                core.add_python_execution(owner, **hooks)
+                work, rate = (
+                    partial(_in_turn, model, owner, hook) if defines(model, hook) else None for hook in ("work", "rate")
+                )
+                core.add_python_execution(owner, work, rate)
             told.append({"name": owner, **(model.facts() if isinstance(model, Execution) else {})})
         return told
 

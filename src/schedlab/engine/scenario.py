@@ -53,6 +53,7 @@ class Scenario:
     force: bool = False  # whether a run that is there may be replaced
     checkpoint: Checkpoint | None = None
     performance: bool = False  # record what each decision costs
+    reasons: bool = False  # record why jobs wait
     reading: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""  # what the policy is called in results; empty: as it is written
 

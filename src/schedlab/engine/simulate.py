@@ -43,12 +43,11 @@ def simulate(
 
     Or a `Scenario`, which is all of this in one. The options are its other fields: `estimate`, `overrun`, `passes`,
     `dependencies`, `beliefs`, `requests`, `observers`, `repetition`, `validate`, `out`, `force`, `checkpoint`,
-    `performance`, `reading`. With `out` the run streams into that folder and memory stays small; without, it is kept in
-    memory.
-    `progress` is called a few times a second, also in the middle of a slow pass; `watch`, with the view (to look at,
-    not to decide), only at the ends of instants. If a policy or an observer in Python fails, the error says where, and
-    what had been simulated until then is its `run` (and in `out`), marked as incomplete. With a `checkpoint` the run
-    can be interrupted at any time: the same call takes it up again.
+    `performance`, `reasons`, `reading`. With `out` the run streams into that folder and memory stays small; without, it
+    is kept in memory. `progress` is called a few times a second, also in the middle of a slow pass; `watch`, with the
+    view (to look at, not to decide), only at the ends of instants. If a policy or an observer in Python fails, the
+    error says where, and what had been simulated until then is its `run` (and in `out`), marked as incomplete. With a
+    `checkpoint` the run can be interrupted at any time: the same call takes it up again.
     """
     scenario = Scenario.of(workload, cluster, policy, **options)
     return Simulation(scenario, progress=progress, watch=watch).run()
@@ -86,6 +85,7 @@ class Simulation:
         keep = scenario.out is None and not workload.flexible
         self._calendar = calendar = self._observers.calendar(cluster, choice.decider, workload.labels.get("user", ()))
         self._budget = self._observers.budget(cluster, choice.decider)
+        models = self._observers.native_models(cluster)
         self.core = new_simulation(
             cluster,
             choice,
@@ -95,7 +95,7 @@ class Simulation:
             validate=scenario.validate,
             repeat_workload=not keep,
         )
-        self._execution = self._observers.teach(self.core, cluster)
+        self._execution = self._observers.teach(self.core, models)
         self._feed = Feed(
             workload,
             cluster,
@@ -138,6 +138,8 @@ class Simulation:
         )
         if scenario.performance:
             self.core.measure()
+        if scenario.reasons:
+            self.core.give_reasons()
         if checkpoint is not None:
             self.core.keep_journal()
         if self._saved is not None:
@@ -189,6 +191,7 @@ class Simulation:
             "policy": [choice.name, choice.spec.text],
             "options": {**asdict(self._options), "requests": self._scenario.requests},
             "repetition": self._scenario.repetition,
+            "reasons": self._scenario.reasons,
             "cluster": hashlib.sha256(json.dumps(self._cluster.to_dict(), sort_keys=True).encode()).hexdigest(),
             "workload": [self._workload.name, self._workload.content_hash, self._workload.report.kept],
             "observers": [type(observer).__qualname__ for observer in self._observers],
@@ -291,6 +294,7 @@ class Simulation:
                 "timing": {"engine": seconds},
                 "observed": observed,
                 **({"refusals": refusals} if refusals else {}),
+                **({"reasons": True} if self._scenario.reasons else {}),
                 **({} if self._budget is None else {"budget": self._budget.to_dict()}),
                 **({"execution": self._execution} if self._execution else {}),
                 **more,

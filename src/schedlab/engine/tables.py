@@ -54,9 +54,9 @@ class TableMaker:
 
     def _array(self, column: Column, batch: Batch) -> pa.Array:
         match column.kind:
-            case "name":
-                names = pa.array(batch["names"], pa.string())
-                return pa.DictionaryArray.from_arrays(pa.array(batch[column.key]), names).cast(pa.string())
+            case "text":
+                texts = [*batch["texts"], None]
+                return pa.array([texts[number] for number in batch[column.key].tolist()], pa.string())
             case "node":
                 return pa.array([self._names[node] for node in batch[column.key].tolist()], pa.string())
             case "nodes":
@@ -90,7 +90,7 @@ def as_array(column: Column, values: Any, nullable: bool) -> pa.Array:
         case "bool":
             codes = np.asarray(values, np.uint8)
             return pa.array(codes == YES, mask=codes == UNSAID)
-        case "string" | "name" | "node" | "nodes":
+        case "string" | "node" | "nodes":
             return pa.array(values, pa.string())
         case kind:
             return pa.array(values, _TYPES[kind], mask=_unknown(values) if nullable else None)

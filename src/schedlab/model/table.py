@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # In files, and in the column of types of docs/runs.md. The last four are made of what the core gives: words of codes,
-# the batch's `names` of codes, the name of a node of its number, and a set of nodes (`n[1-3]*2`) of the batch's
-# `allocated`, `node` and `chunks`.
-Kind = Literal["int32", "int64", "float", "double", "bool", "string", "words", "name", "node", "nodes"]
+# a text of its number in the batch's `texts`, the name of a node of its number, and a set of nodes (`n[1-3]*2`) of the
+# batch's `allocated`, `node` and `chunks`.
+Kind = Literal["int32", "int64", "float", "double", "bool", "string", "words", "text", "node", "nodes"]
 
 # Of values in Parquet files: as they are; times are smooth ("split"), counters grow ("delta"), or few values come again
 # and again ("dictionary"). The right one makes files smaller and writing faster.
@@ -22,7 +22,7 @@ Encoding = Literal["plain", "split", "delta", "dictionary"]
 # A value of the core (a code, if the column has words), or what makes the values of those of other columns.
 Before: TypeAlias = "float | Callable[[Callable[[str], NDArray[Any]]], NDArray[Any]] | None"
 
-_SHOWN = {"words": "dictionary of string", "name": "string", "node": "string", "nodes": "string"}
+_SHOWN = {"words": "dictionary of string", "text": "string", "node": "string", "nodes": "string"}
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@ Python), and is filled by somebody; everything else follows. docs/runs.md shows 
 
 from __future__ import annotations
 
-from schedlab.model.states import NODE_STATES, PIECE_ENDS, REASONS, STATES
+from schedlab.model.states import NODE_STATES, PIECE_ENDS, REASONS, STATES, WAIT_REASONS
 from schedlab.model.table import Column, Table
 
 FORMAT = 2  # of run folders; grows when older versions of schedlab could not read them, or would misunderstand them
@@ -163,14 +163,14 @@ PIECES = Table(
             nullable=True,
         ),
         Column(
+            "rate", "double", "only in runs of format 1, where a piece ended (`slowed`) when it changed", optional=True
+        ),
+        Column(
             "expected_end",
             "double",
             "when the scheduler believed it would end, when it took these nodes; later corrections do not change it",
         ),
         Column("nodes", "nodes", _HAD, nullable=True, encoding="dictionary"),
-        Column(
-            "rate", "double", "only in runs of format 1, where a piece ended (`slowed`) when it changed", optional=True
-        ),
     ),
 )
 
@@ -184,7 +184,7 @@ RATES = Table(
         Column("time", "double", "seconds", encoding="split"),
         Column(
             "owner",
-            "name",
+            "text",
             "who has set a factor: the name of an observer or of an execution model, or `policy`",
             encoding="dictionary",
         ),
@@ -273,6 +273,33 @@ PERFORMANCE = Table(
     repeatable=False,
 )
 
+WAITS = Table(
+    "reasons",
+    "what a job waited for, and how long it was the same",
+    (
+        Column("job", "int64", "as in jobs.parquet", encoding="delta", source="id"),
+        Column("sequence", "int64", "as in jobs.parquet", encoding="delta"),
+        Column("from", "double", "since when", encoding="split"),
+        Column("until", "double", "until when: it started, left, or waited for something else then", encoding="split"),
+        Column(
+            "why",
+            "words",
+            "in one of the words that [semantics](semantics.md#why-a-job-waits) defines",
+            encoding="dictionary",
+            words=WAIT_REASONS,
+        ),
+        Column("who", "int64", "the job in the way; null if none is", nullable=True, encoding="dictionary"),
+        Column(
+            "words",
+            "text",
+            "with `gate`: the observer who refused it; with `own words`: what the policy says; null otherwise",
+            nullable=True,
+            encoding="dictionary",
+        ),
+    ),
+)
+
 TABLES = {
-    table.name: table for table in (JOBS, TIMELINE, PIECES, RATES, NODES, SUBMITTED, HOLDS, OBSERVED, PERFORMANCE)
+    table.name: table
+    for table in (JOBS, TIMELINE, PIECES, RATES, NODES, SUBMITTED, HOLDS, OBSERVED, PERFORMANCE, WAITS)
 }

@@ -15,17 +15,17 @@ from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 from schedlab.model.tables import READABLE
 
-Tables = dict[str, pa.Table]  # by name: jobs, timeline, and pieces, rates and nodes if there are any
+Tables = dict[str, pa.Table]  # by name: jobs, timeline, and pieces, rates, nodes and reasons if there are any
 
 NEEDED = ("jobs.parquet", "timeline.parquet")
-RARE = ("pieces.parquet", "rates.parquet", "nodes.parquet")
+RARE = ("pieces.parquet", "rates.parquet", "nodes.parquet", "reasons.parquet")
 
 
 def read_files(run: Run | str | Path, offences: Offences) -> tuple[dict[str, Any], Tables] | None:
     """What run.json says, and the tables; None if one cannot be read, which is then among the offences."""
     if isinstance(run, Run) and run.path is None:
-        names = ("jobs", "timeline", *(Path(name).stem for name in RARE))
-        frames = {name: getattr(run, name) for name in names}
+        rare = [Path(name).stem for name in RARE if name != "reasons.parquet" or run.config.get("reasons")]
+        frames = {name: run.table(name) for name in ("jobs", "timeline", *rare)}
         return run.config, {name: frame.to_arrow() for name, frame in frames.items()}
     folder = Path(run.path if isinstance(run, Run) and run.path is not None else str(run))
     config = _read_config(folder)
