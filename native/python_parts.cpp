@@ -109,11 +109,6 @@ double PythonExecution::factor(View &, Slot slot) {
   refuse_answer(*view_, view_->job(slot), "execution model " + name(), answer, "a factor of its rate, from 0 to 1e9");
 }
 
-PythonEstimator::PythonEstimator(const nb::object &estimator)
-    : estimate_(estimator.attr("estimate")),
-      ended_(nb::getattr(estimator, "ended", nb::none())),
-      name_(nb::cast<std::string>(estimator.type().attr("__qualname__"))) {}
-
 Time PythonEstimator::estimate(const Job &job, Slot slot) {
   nb::gil_scoped_acquire held;
   view_->last_job = job.id;

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from schedlab.engine.check import Offence as Offence
     from schedlab.engine.check import check as check
     from schedlab.engine.decider import Policy as Policy
-    from schedlab.engine.observer import Execution as Execution
+    from schedlab.engine.execution import Execution as Execution
     from schedlab.engine.observer import Observer as Observer
     from schedlab.engine.scenario import Scenario as Scenario
     from schedlab.engine.simulate import simulate as simulate
@@ -35,13 +35,15 @@ if TYPE_CHECKING:
     from schedlab.model.workload import Phase as Phase
     from schedlab.model.workload import Shape as Shape
     from schedlab.model.workload import Workload as Workload
+    from schedlab.policy.estimator import Estimator as Estimator
     from schedlab.workload.read import read_workload as read_workload
 
 # What a user imports, and where it lives. Loaded when first used: the command line starts in a fraction of the time.
 _PUBLIC = {
     "Cluster": "schedlab.model.cluster",
     "DecisionError": "schedlab.model.errors",
-    "Execution": "schedlab.engine.observer",
+    "Estimator": "schedlab.policy.estimator",
+    "Execution": "schedlab.engine.execution",
     "InputError": "schedlab.model.errors",
     "InvariantError": "schedlab.model.errors",
     "JobBatch": "schedlab.model.workload",

@@ -80,7 +80,7 @@ def test_observers_of_one_name_have_factors_of_their_own() -> None:
     jobs = sl.Workload.of(submit=[0], runtime=[10], limit=[500], count=[4])
     observers = [Factors("twin", {2.0: 0.5}), Factors("twin", {2.0: 0.5}), Factors("policy", {2.0: 0.5})]
     run = sl.simulate(jobs, ONE, "easy", observers=observers, validate=True)
-    assert run.rates["owner"].to_list() == ["twin", "twin (2)", "policy (1)"]
+    assert run.rates["owner"].to_list() == ["twin", "twin (2)", "policy (2)"]
     assert run.rates["rate"].to_list() == [0.5, 0.25, 0.125] and sl.check(run) == []
 
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from schedlab import _core
 from schedlab._core import Job, View
 from schedlab.engine.budget import Budget, one_budget
-from schedlab.engine.calendar import Window, calendar_of, name_of
-from schedlab.engine.decider import Event
+from schedlab.engine.calendar import Window, calendar_of
+from schedlab.engine.decider import Event, Policy
 from schedlab.engine.failure import explained_before_the_run
 from schedlab.model.cluster import Cluster
-from schedlab.model.hooks import HOOKS
+from schedlab.model.hooks import defines, hooks_of, name_of
 
 Nodes = list[tuple[int, int]]  # (node, chunks)
 PerJob: TypeAlias = "dict[int, float] | tuple[NDArray[np.int64], NDArray[np.float64]]"
@@ -34,7 +33,10 @@ class Observer:
     `view.withdraw(job)`, `view.hold(job)`, `view.release(job)`.
     """
 
-    wants_attachments = False  # whether jobs are to have what the workload attaches to them (`job.attachments`)
+    name: Annotated[str, "as errors, calendars and run.json call it; empty: its class"] = ""
+    wants_attachments: Annotated[
+        bool, "whether jobs are to have what the workload attaches to them (`job.attachments`)"
+    ] = False
 
     def begin(self, view: View) -> None:
         """Before anything happens."""
@@ -49,7 +51,7 @@ class Observer:
         """After each pass."""
 
     def started(self, view: View, job: Job, nodes: Nodes) -> None:
-        """A job has taken these nodes."""
+        """A job has taken these nodes (number, chunks), whoever decided it."""
 
     def stopped(self, view: View, job: Job, nodes: Nodes) -> None:
         """A job has left these nodes: ended, killed, requeued, suspended or about to have others."""
@@ -69,56 +71,24 @@ class Observer:
         return False
 
     def finish(self, view: View) -> dict[str, float]:
-        """At the end: metrics that join the summary."""
+        """At the end: metrics that join the summary, by name."""
         return {}
 
     def per_job(self) -> dict[str, PerJob]:
-        """Values that join the table of jobs: column -> {sequence of the job: value}, or (sequences, values)."""
+        """At the end: values that join the table of jobs: `{"energy": {job.sequence: value}}`, or of many jobs
+        `{"energy": (sequences, values)}`, two arrays."""
         return {}
 
     def calendar(self, cluster: Cluster) -> list[Window]:
-        """Nodes that are set aside for a time, known before the run: it binds whoever decides."""
+        """Before the run: nodes that are set aside for a time, as a list of (node numbers, from, until, users that may
+        have them). It binds whoever decides, and backfilling looks ahead to it."""
         return []
 
     def budget(self, cluster: Cluster) -> Budget | None:
-        """What nodes and jobs take of a budget of the whole machine, such as power, and its limit, if it has one."""
+        """Before the run: what nodes and jobs take of a budget of the whole machine, such as power, and its limit, if
+        it has one (`schedlab.engine.budget.Budget`). Plans and reservations keep to it, and it costs nothing in Python;
+        `view.budget_books()` has what was taken."""
         return None
-
-
-class Execution(Observer):
-    """An observer that says how placed jobs fare. Define `work`, `rate` or both; its other hooks are an observer's.
-
-    Both may look at all of the view, also at `job.total_work` and `job.remaining`, and change nothing.
-    """
-
-    def work(self, view: View, job: Job, nodes: Nodes) -> float | None:
-        """Seconds of work (at rate 1) of the whole job on these nodes; None: as many as `job.total_work` says.
-
-        Asked whenever a job takes nodes: at its start, and when it is resumed or reshaped; what it has done until then
-        counts in proportion. `job.total_work` is the run time, or what a model before this one has said.
-        """
-        return None
-
-    def rate(self, view: View, job: Job, neighbours: list[Job]) -> float:
-        """Its factor of the rate of a running job that has these other jobs on its nodes.
-
-        Asked after a pass, only about jobs on whose nodes somebody has come or gone.
-        """
-        return 1.0
-
-    def native(self, owner: str, cluster: Cluster) -> _core.Execution | None:
-        """The same in the core, where it has one: then `work` and `rate` are not asked."""
-        return None
-
-    def facts(self) -> dict[str, Any]:
-        """What of it determines the run: with its name in `execution` of run.json."""
-        return {}
-
-
-def defines(observer: object, hook: str) -> bool:
-    """Whether it has the hook, and not just the base's."""
-    own = getattr(type(observer), hook, None)
-    return own is not None and own not in (getattr(base, hook, None) for base in (Observer, Execution))
 
 
 def _call(observer: Any, hook: str, *arguments: Any) -> Any:
@@ -130,7 +100,7 @@ def _call(observer: Any, hook: str, *arguments: Any) -> Any:
         raise
 
 
-def _in_turn(observer: Any, owner: str, hook: str, view: View, *arguments: Any) -> Any:
+def in_turn(observer: Any, owner: str, hook: str, view: View, *arguments: Any) -> Any:
     """The same of a hook that may act: the factors of rates that it sets are its own."""
     interrupted, view.owner = view.owner, owner
     try:
@@ -147,37 +117,40 @@ def _sign(error: Exception, observer: object) -> None:
         error.observer = name_of(observer)  # type: ignore[attr-defined]
 
 
-def owners_of(observers: Sequence[object], decider: object = None) -> list[str]:
+def owners_of(observers: Sequence[Observer]) -> list[str]:
     """What each is called as an owner of factors: its name, with a number if others before it have the same."""
-    names: list[str] = []
-    for observer in observers:
-        name = POLICY if observer is decider else name_of(observer)
-        again = sum(1 for known in names if known == name or known.startswith(f"{name} ("))
-        names.append(f"{name} ({again + 1})" if again or (name == POLICY and observer is not decider) else name)
-    return names
+    names = [POLICY]
+    for name in map(name_of, observers):
+        again = sum(known == name or known.startswith(f"{name} (") for known in names)
+        names.append(f"{name} ({again + 1})" if again else name)
+    return names[1:]
 
 
 class Observers:
-    """All observers of a run behind the two calls that the core makes, before and after each pass."""
+    """All observers of a run behind the two calls that the core makes, before and after each pass.
 
-    def __init__(self, observers: Sequence[Any], decider: object = None) -> None:
+    Of a policy that has a word in who may start, `gates` has it.
+    """
+
+    def __init__(self, observers: Sequence[Observer], gates: Sequence[Policy] = ()) -> None:
         self._all = list(observers)
-        self._owners = owners_of(self._all, decider)
-        self._hooks = {hook: self._those_with(hook) for hook in HOOKS}
-        self._gates = [each for each in zip(self._all, self._owners, strict=True) if defines(each[0], "allows")]
+        self.owners = owners_of(self._all)
+        self._hooks = {hook: self._those_with(hook) for hook in hooks_of(Observer)}
+        named = [each for each in zip(self._all, self.owners, strict=True) if defines(each[0], "allows", Observer)]
+        self._gates: list[tuple[Policy | Observer, str]] = [*((gate, POLICY) for gate in gates), *named]
         self._states: list[str] = []
         self._changes = 0
 
     def _those_with(self, hook: str) -> list[Callable[..., Any]]:
-        having = [each for each in zip(self._all, self._owners, strict=True) if defines(each[0], hook)]
+        having = [each for each in zip(self._all, self.owners, strict=True) if defines(each[0], hook, Observer)]
         if hook in WITHOUT_VIEW:
             return [partial(_call, observer, hook) for observer, _ in having]
-        return [partial(_in_turn, observer, owner, hook) for observer, owner in having]
+        return [partial(in_turn, observer, owner, hook) for observer, owner in having]
 
     def __bool__(self) -> bool:
         return bool(self._all)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Observer]:
         return iter(self._all)
 
     @property
@@ -193,9 +166,10 @@ class Observers:
     def _allows(self, view: View, job: Job, nodes: Nodes) -> bool:
         self._tell_moves(view)  # of this pass, so far
         for observer, owner in self._gates:
-            if not _in_turn(observer, owner, "allows", view, job, nodes):
-                view.refuser = name_of(observer)
-                view.refusal = f"observer {name_of(observer)} refused the start of job {job.id} at {view.now:.15g} s"
+            if not in_turn(observer, owner, "allows", view, job, nodes):
+                name = name_of(observer)
+                view.refuser = name
+                view.refusal = f"{_kind(observer)} {name} refused the start of job {job.id} at {view.now:.15g} s"
                 return False
         return True
 
@@ -230,13 +204,13 @@ class Observers:
     def who_expects_more(self, view: View) -> str:
         """The first that says that more jobs may come; empty if nobody does."""
         for observer in self._all:
-            if defines(observer, "more_may_come") and _call(observer, "more_may_come", view):
+            if defines(observer, "more_may_come", Observer) and _call(observer, "more_may_come", view):
                 return f"observer {name_of(observer)}"
         return ""
 
     @property
     def want_attachments(self) -> bool:
-        return any(getattr(observer, "wants_attachments", False) for observer in self._all)
+        return any(observer.wants_attachments for observer in self._all)
 
     def after(self, view: View) -> None:
         self._tell_moves(view)
@@ -266,46 +240,17 @@ class Observers:
             arrays[name][np.searchsorted(sequences, jobs)] = values
         return {"sequence": sequences, **arrays}
 
-    def calendar(self, cluster: Cluster, decider: object = None, users: Sequence[str] = ()) -> list[Window]:
-        return calendar_of(self._ask_all("calendar", cluster), cluster, decider, users)
+    def calendar(self, cluster: Cluster, policy: Policy, users: Sequence[str] = ()) -> list[Window]:
+        return calendar_of(self._ask_all("calendar", cluster), cluster, users, known=policy.knows_calendar)
 
-    def budget(self, cluster: Cluster, decider: object = None) -> Budget | None:
-        return one_budget(self._ask_all("budget", cluster), decider)
-
-    def executions(self) -> list[tuple[str, Any]]:
-        """Those that say how placed jobs fare, by their names as owners."""
-        named = zip(self._owners, self._all, strict=True)
-        return [
-            (owner, each)
-            for owner, each in named
-            if isinstance(each, Execution) or defines(each, "work") or defines(each, "rate")
-        ]
-
-    def native_models(self, cluster: Cluster) -> list[_core.Execution | None]:
-        """What the core has of them; None of those that are asked in Python."""
-        return [
-            model.native(owner, cluster) if isinstance(model, Execution) else None for owner, model in self.executions()
-        ]
-
-    def teach(self, core: _core.Simulation, natives: Sequence[_core.Execution | None]) -> list[dict[str, Any]]:
-        """Tell the core of them; what run.json says of each."""
-        told = []
-        for (owner, model), native in zip(self.executions(), natives, strict=True):
-            if native is not None:
-                core.add_execution(native)
-            else:
-                work, rate = (
-                    partial(_in_turn, model, owner, hook) if defines(model, hook) else None for hook in ("work", "rate")
-                )
-                core.add_python_execution(owner, work, rate)
-            told.append({"name": owner, **(model.facts() if isinstance(model, Execution) else {})})
-        return told
+    def budget(self, cluster: Cluster, policy: Policy) -> Budget | None:
+        return one_budget(self._ask_all("budget", cluster), known=policy.knows_budget)
 
     def _ask_all(self, hook: str, cluster: Cluster) -> list[tuple[str, Any]]:
         """What each one says before the run, by its name."""
         said = []
         for observer in self._all:
-            if defines(observer, hook):
+            if defines(observer, hook, Observer):
                 try:
                     said.append((name_of(observer), _call(observer, hook, cluster)))
                 except Exception as error:
@@ -335,6 +280,10 @@ class Observers:
                 for hook in self._hooks["node_changed"]:
                     hook(view, node, now)
         self._states = states
+
+
+def _kind(one: Policy | Observer) -> str:
+    return "observer" if isinstance(one, Observer) else "policy"
 
 
 def _as_columns(values: PerJob) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from schedlab import _core
-from schedlab.engine.observer import Execution
+from schedlab.engine.execution import Execution
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 
