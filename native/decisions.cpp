@@ -93,8 +93,13 @@ bool View::begin(Slot slot, double priority, Backfilled backfilled) {
       return false;
     }
   }
-  const Job &job = engine_->jobs_[slot];
-  if (engine_->journal_) note(Act::Start, slot, priority, 0, job.shape, backfilled.code, job.shares);
+  Job &job = engine_->jobs_[slot];
+  double whole = -1;
+  if (engine_->decide_work_) [[unlikely]] {
+    whole = engine_->ask_about_work(slot, job.shares);
+    engine_->set_whole(job, whole);
+  }
+  if (engine_->journal_) note(Act::Start, slot, priority, whole, job.shape, backfilled.code, job.shares);
   engine_->begin(slot, priority, backfilled);
   return true;
 }
@@ -198,14 +203,16 @@ void View::requeue(Slot slot, double saved, double cost, Reason reason) {
   Job &job = running_job(slot, "requeue");
   if (!(saved >= 0)) engine_->refuse("requeue", slot, "what is saved of its work cannot be negative");
   if (!(cost >= 0)) engine_->refuse("requeue", slot, "a cost cannot be negative");
-  if (saved > job.done(now()) + 1e-9 * job.runtime)
+  if (saved > job.done(now()) + 1e-9 * job.whole())
     engine_->refuse("requeue", slot, "it has not done so much as is to be saved");
   note(Act::Requeue, slot, saved, cost, 0, static_cast<std::uint8_t>(reason));
   engine_->write_piece(job, PieceEnd::Requeued, reason);
   engine_->stop(slot);
-  job.work = std::max(job.runtime - saved, 0.0) + cost, job.overhead = cost;
+  const double kept = job.whole() == job.runtime ? saved : saved * (job.runtime / job.whole());
+  job.pace->whole = -1;  // where it will run next is not known
+  job.work = std::max(job.runtime - kept, 0.0) + cost, job.overhead = cost;
   job.start = job.key = std::numeric_limits<double>::quiet_NaN();
-  job.estimate = job.first_estimate > saved ? job.first_estimate - saved : 1;  // as for jobs that are submitted
+  job.estimate = job.first_estimate > kept ? job.first_estimate - kept : 1;  // as for jobs that are submitted
   job.corrections = 0;
   engine_->enqueue(slot);
   engine_->tell(Event::Kind::Requeued, slot);
@@ -233,15 +240,17 @@ bool View::resume(Slot slot, const Shares *shares, double cost) {
     return false;
   }
   if (engine_->gate_ && !engine_->gate_->allows(*this, slot, chosen)) return false;
-  note(Act::Resume, slot, cost, 0, 0, false, chosen);
-  go_on(slot, chosen, cost);
+  const double whole = engine_->decide_work_ ? engine_->ask_about_work(slot, chosen) : -1;
+  note(Act::Resume, slot, cost, whole, 0, false, chosen);
+  go_on(slot, chosen, cost, whole);
   return true;
 }
 
-void View::go_on(Slot slot, const Shares &shares, double cost) {
+void View::go_on(Slot slot, const Shares &shares, double cost, double whole) {
   Job &job = engine_->jobs_[slot];
   std::erase(engine_->suspended_, slot);
   job.shares = shares;
+  engine_->set_whole(job, whole);
   job.work += cost, job.overhead += cost;
   engine_->occupy(slot);
 }
@@ -267,23 +276,25 @@ bool View::reshape(Slot slot, std::int32_t shape, const Shares *shares, double c
   };
   Shares chosen;
   bool fits = true;
+  double whole = -1;
   try {
     if (shares)
       check_nodes(job, slot, *shares, "reshape"), chosen = *shares, fits = affords(job, chosen);
     else
       fits = place(slot, chosen);
+    if (fits && engine_->decide_work_) whole = engine_->ask_about_work(slot, chosen);
   } catch (...) {
     undo();
     throw;
   }
   undo();
   if (!fits) return false;
-  note(Act::Reshape, slot, cost, 0, shape, false, chosen);
-  move_to(slot, shape, chosen, cost);
+  note(Act::Reshape, slot, cost, whole, shape, false, chosen);
+  move_to(slot, shape, chosen, cost, whole);
   return true;
 }
 
-void View::move_to(Slot slot, std::int32_t shape, const Shares &shares, double cost) {
+void View::move_to(Slot slot, std::int32_t shape, const Shares &shares, double cost, double whole) {
   Job &job = engine_->jobs_[slot];
   const double rate = job.rate;
   engine_->write_piece(job, PieceEnd::Reshaped);
@@ -291,22 +302,10 @@ void View::move_to(Slot slot, std::int32_t shape, const Shares &shares, double c
   engine_->stop(slot);
   engine_->take_shape(job, shape);
   job.shares = shares;
+  engine_->set_whole(job, whole);
   job.work += cost, job.overhead += cost;
   engine_->occupy(slot);
-  if (rate != 1) job.rate = rate, engine_->move_end(slot);
-}
-
-void View::set_rate(Slot slot, double rate) {
-  Job &job = running_job(slot, "change the rate of");
-  if (!(rate >= 0 && rate < kNever))
-    engine_->refuse("change the rate of", slot, "a rate is a number that is not negative");
-  if (rate == job.rate) return;
-  note(Act::SetRate, slot, rate);
-  if (now() > job.since) engine_->write_piece(job, PieceEnd::Slowed);
-  job.pieced = true;
-  engine_->settle(job);
-  job.rate = rate;
-  engine_->move_end(slot);
+  if (rate != 1) engine_->keep_rate(slot, rate);
 }
 
 }  // namespace schedlab

@@ -65,6 +65,7 @@ void Engine::replay_pass() {
   if (!without_keys_.empty()) fill_keys();
   phase_ = Phase::Before;
   moves_.clear();
+  if (occupants_) occupants_->take_changed();  // what models said of them has been done again
   conclude();
 }
 
@@ -110,6 +111,7 @@ void View::redo(const JournalReader &past) {
     case Act::Start:
       if (entry.shape != engine_->jobs_[slot].shape) change_shape(slot, entry.shape);
       engine_->jobs_[slot].shares = shares;
+      engine_->set_whole(engine_->jobs_[slot], entry.b);
       engine_->begin(slot, entry.a, Backfilled::of(entry.code));
       std::erase(reservations_, slot);
       break;
@@ -126,13 +128,13 @@ void View::redo(const JournalReader &past) {
       suspend(slot);
       break;
     case Act::Resume:
-      go_on(slot, shares, entry.a);
+      go_on(slot, shares, entry.a, entry.b);
       break;
     case Act::Reshape:
-      move_to(slot, entry.shape, shares, entry.a);
+      move_to(slot, entry.shape, shares, entry.a, entry.b);
       break;
     case Act::SetRate:
-      set_rate(slot, entry.a);
+      set_rate(slot, entry.a, past.extra);
       break;
     case Act::WakeAt:
       wake_at(entry.a);
