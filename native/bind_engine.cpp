@@ -29,7 +29,7 @@ using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 // The engine's host in Python: an iterator of job batches, and what is to be done with results.
 class PythonHost final : public Host {
  public:
-  nb::object batches, write, progress, within;
+  nb::object batches, write, progress, within, more, request_known, name_known;
   double tick_seconds = 0.1;
 
   bool refill(JobColumns &columns) override {
@@ -46,10 +46,8 @@ class PythonHost final : public Host {
       const auto id = nb::cast<Input<std::int64_t>>(batch_["id"]);
       columns.size = id.shape(0);
       columns.id = id.data(), columns.count = column<std::int64_t>("count");
-      columns.after = column<std::int64_t>("after");
       columns.submit = column<double>("submit"), columns.runtime = column<double>("runtime");
       columns.limit = column<double>("limit"), columns.cancel = column<double>("cancel");
-      columns.think = column<double>("think");
       columns.request = column<std::int32_t>("request"), columns.user = column<std::int32_t>("user");
       columns.group = column<std::int32_t>("group"), columns.queue = column<std::int32_t>("queue");
       columns.partition = column<std::int32_t>("partition");
@@ -61,6 +59,16 @@ class PythonHost final : public Host {
         columns.shape_runtime = column<double>("shape_runtime"), columns.shape_limit = column<double>("shape_limit");
         columns.malleable = column<std::uint8_t>("malleable"), columns.interval = column<double>("interval");
       }
+      columns.before_end = optional<std::int64_t>("before_end");
+      if (columns.before_end) {
+        columns.before_job = column<std::int64_t>("before_job");
+        columns.before_condition = column<std::uint8_t>("before_condition");
+        columns.before_delay = column<double>("before_delay"), columns.before_any = column<std::uint8_t>("before_any");
+        columns.last_referrer = column<std::int64_t>("last_referrer");
+      }
+      columns.attachment_end = optional<std::int64_t>("attachment_end");
+      if (columns.attachment_end)
+        columns.attachment_text = reinterpret_cast<const char *>(column<std::uint8_t>("attachment_text"));
     } while (columns.size == 0);
     return true;
   }
@@ -70,10 +78,27 @@ class PythonHost final : public Host {
     nb::dict batch;
     for (const Batch *part = &rows; part; part = part->details())
       for (const Batch::Laid &column : part->columns()) batch[column.name.c_str()] = to_array(column, *part);
+    if (const auto *texts = rows.texts()) batch["texts"] = nb::cast(*texts);
     write(rows.table(), batch);
   }
 
-  void forget() { batches.reset(), write.reset(), progress.reset(), within.reset(), batch_.reset(); }
+  std::string more_may_come() override {
+    nb::gil_scoped_acquire held;
+    return more.is_none() ? std::string() : nb::cast<std::string>(more());
+  }
+  void know_request(const std::string &text) override {
+    nb::gil_scoped_acquire held;
+    request_known(text);
+  }
+  void know_name(std::int64_t id, const std::string &name) override {
+    nb::gil_scoped_acquire held;
+    name_known(id, name);
+  }
+
+  void forget() {
+    for (nb::object *held : {&batches, &write, &progress, &within, &more, &request_known, &name_known}) held->reset();
+    batch_.reset();
+  }
 
   void tick(Time now, std::int64_t ended) override {
     const auto clock = Clock::now();
@@ -117,6 +142,8 @@ using OrderChoice = std::variant<Program, std::pair<nb::object, bool>>;  // a fo
 // each mode, with jobs, and for each core in use.
 using RatesChoice = std::tuple<std::array<Amount, kNodeModes>, Amount, Amount>;
 using BudgetChoice = std::tuple<std::string, double, std::optional<Amount>, std::vector<RatesChoice>>;
+// Its name, estimate(job), and ended(job, runtime) or None.
+using EstimatorChoice = std::tuple<std::string, nb::object, nb::object>;
 using WindowChoice = std::tuple<std::vector<int>, double, double, std::vector<std::int32_t>, std::string>;
 
 // A native policy by itself, for policies in Python that build on one.
@@ -134,13 +161,14 @@ class NativePolicy {
     if (view->over()) throw DecisionError("the simulation is over: nothing can be decided any more");
     set_view(view);
     policy_->decide(*view, view->events());
+    view->explained_by(policy_);
   }
   // Which kind of policy it is depends on the calendar, and that is known only now.
   void set_view(const std::shared_ptr<View> &view) {
     for (const auto &source : sources_) source->set_view(view);
     if (!policy_) policy_ = make_policy(*choice_, view->has_calendar());
   }
-  std::unique_ptr<Decider> release() { return std::move(policy_); }
+  std::shared_ptr<Decider> release() { return std::move(policy_); }
   std::vector<double> memory() const { return policy_ ? policy_->memory() : std::vector<double>(); }
   void recall(const std::shared_ptr<View> &view, const std::vector<double> &memory) {
     set_view(view);
@@ -157,7 +185,7 @@ class NativePolicy {
 
   std::vector<std::shared_ptr<PythonKeys>> sources_;
   std::optional<PolicyChoice> choice_;
-  std::unique_ptr<Decider> policy_;
+  std::shared_ptr<Decider> policy_;
 };
 
 // An engine with its host and its policy, as Python holds it.
@@ -165,22 +193,24 @@ class Simulation {
  public:
   Simulation(const std::vector<std::string> &resources, const std::vector<std::pair<int, std::vector<Amount>>> &groups,
              const std::string &placement, std::uint64_t placement_seed, nb::object place, bool exclusive,
-             const std::string &estimate, double estimate_factor, nb::object estimator, bool pass_per_event,
-             bool kill_at_limit, bool follow_dependencies, const std::vector<WindowChoice> &calendar,
-             const std::optional<BudgetChoice> &budget, bool keep_history, bool validate, bool repeat_workload) {
+             const std::string &estimate, double estimate_factor, const std::optional<EstimatorChoice> &estimator,
+             bool pass_per_event, bool kill_at_limit, const std::vector<WindowChoice> &calendar,
+             const std::optional<BudgetChoice> &budget, bool keep_history, bool validate, bool repeat_workload,
+             bool follow_dependencies) {
     std::vector<Group> node_groups;
     for (const auto &[count, amounts] : groups) node_groups.push_back({count, amounts});
-    const Options options{pass_per_event, kill_at_limit,   follow_dependencies, exclusive,
-                          validate,       repeat_workload, keep_history};
+    const Options options{pass_per_event,  kill_at_limit, exclusive,          validate,
+                          repeat_workload, keep_history,  follow_dependencies};
     std::vector<Window> windows;
     for (const auto &[nodes, from, until, users, owner] : calendar)
       windows.push_back({nodes, from, until, users, owner});
     std::unique_ptr<Estimator> chosen;
     PythonEstimator *in_python = nullptr;
-    if (estimator.is_none()) {
+    if (!estimator) {
       chosen = Estimator::make(estimate, estimate_factor, kill_at_limit);
     } else {
-      auto made = std::make_unique<PythonEstimator>(estimator);
+      const auto &[name, ask, tell] = *estimator;
+      auto made = std::make_unique<PythonEstimator>(name, ask, tell);
       in_python = made.get();
       chosen = std::move(made);
     }
@@ -205,17 +235,24 @@ class Simulation {
 
   nb::object view() const { return engine(), view_; }
 
+  // A request that somebody asks for during the run: a run that is taken up again has to know it as soon.
+  void note_request(const std::string &text) { engine().view()->note_request(text); }
+
   // With `decide` the decisions are made in Python, by decide(view, events); else by the native policy.
   void prepare(NativePolicy &native, nb::object decide, nb::object recall, nb::object before, nb::object after,
-               nb::object allows, nb::object batches, nb::object write, nb::object progress, bool watched,
-               nb::object within) {
+               nb::object entered, nb::object allows, nb::object batches, nb::object write, nb::object progress,
+               bool watched, nb::object within, nb::object more_may_come, nb::object request_number,
+               nb::object request_known, nb::object name_known, nb::object given_order, nb::object given_scan) {
     host_.batches = nb::iter(batches);
     host_.write = write, host_.progress = progress, host_.within = within;
+    host_.more = more_may_come, host_.request_known = request_known, host_.name_known = name_known;
+    view_.attr("_request_number") = request_number, view_.attr("_know_name") = name_known;
+    engine().set_keys(keys(given_order), keys(given_scan));
     native.set_view(engine().view());
     if (decide.is_none() && before.is_none() && after.is_none()) {
       decider_ = native.release();
     } else {
-      auto hosted = std::make_unique<HostedDecider>(native.release(), decide, before, after, recall);
+      auto hosted = std::make_unique<HostedDecider>(native.release(), decide, before, entered, after, recall);
       hosted->set_view(engine().view());
       decider_ = std::move(hosted);
       engine().tick_every(1);  // they are slow
@@ -255,6 +292,7 @@ class Simulation {
   }
 
   void measure() { engine().measure(); }
+  void give_reasons() { engine().give_reasons(); }
 
   // Taking up a run again.
   void keep_journal() { engine().keep_journal(); }
@@ -267,6 +305,7 @@ class Simulation {
     return nb::bytes(bytes.data(), bytes.size());
   }
   std::int64_t passes() const { return engine().passes(); }
+  std::size_t remembered() const { return engine().remembered(); }
   void replay(nb::bytes journal, std::int64_t passes, nb::bytes snapshot) {
     engine().replay({journal.c_str(), journal.size()}, passes, {snapshot.c_str(), snapshot.size()});
   }
@@ -276,7 +315,10 @@ class Simulation {
   // Over: what Python gave may point back to us. The view says so to whoever still holds it.
   void forget() {
     host_.forget();
-    if (engine_) engine_->view()->retire();
+    if (engine_) {
+      engine_->view()->retire();
+      view_.attr("_request_number") = view_.attr("_know_name") = nb::none();
+    }
     decider_.reset(), gate_.reset(), view_.reset(), engine_.reset();
   }
 
@@ -289,6 +331,13 @@ class Simulation {
     if (limit) budget->limit = *limit;
     for (const auto &[idle, active, per_core] : rates) budget->rates.push_back({idle, active, per_core});
     return budget;
+  }
+
+  std::shared_ptr<KeySource> keys(const nb::object &order) const {
+    if (order.is_none()) return nullptr;
+    auto made = std::make_shared<PythonKeys>(order, false);
+    made->set_view(engine().view());
+    return made;
   }
 
   Placement::Chooser chooser(const nb::object &place) {
@@ -309,7 +358,7 @@ class Simulation {
   PythonHost host_;
   std::shared_ptr<Engine> engine_;
   nb::object view_;  // held, so that it is the same object each time
-  std::unique_ptr<Decider> decider_;
+  std::shared_ptr<Decider> decider_;
   std::unique_ptr<Gate> gate_;
   bool passing_ = false;
 };
@@ -348,22 +397,30 @@ void bind_engine(nb::module_ &module) {
   nb::class_<Simulation>(module, "Simulation", nb::is_weak_referenceable(),
                          "One run: a machine, the rules of time, and how jobs are placed.")
       .def(nb::init<const std::vector<std::string> &, const std::vector<std::pair<int, std::vector<Amount>>> &,
-                    const std::string &, std::uint64_t, nb::object, bool, const std::string &, double, nb::object, bool,
-                    bool, bool, const std::vector<WindowChoice> &, const std::optional<BudgetChoice> &, bool, bool,
-                    bool>(),
+                    const std::string &, std::uint64_t, nb::object, bool, const std::string &, double,
+                    const std::optional<EstimatorChoice> &, bool, bool, const std::vector<WindowChoice> &,
+                    const std::optional<BudgetChoice> &, bool, bool, bool, bool>(),
            nb::kw_only(), "resources"_a, "groups"_a, "placement"_a, "placement_seed"_a, "place"_a.none(), "exclusive"_a,
-           "estimate"_a, "estimate_factor"_a, "estimator"_a.none(), "pass_per_event"_a, "kill_at_limit"_a,
-           "follow_dependencies"_a, "calendar"_a, "budget"_a.none(), "keep_history"_a, "validate"_a,
-           "repeat_workload"_a)
+           "estimate"_a, "estimate_factor"_a, "estimator"_a.none(), "pass_per_event"_a, "kill_at_limit"_a, "calendar"_a,
+           "budget"_a.none(), "keep_history"_a, "validate"_a, "repeat_workload"_a, "follow_dependencies"_a)
       .def("add_request", &Simulation::add_request, nb::kw_only(), "chunk"_a, "per_node_min"_a, "per_node_max"_a,
            "exclusive"_a, "groups"_a, "reason"_a,
            "Makes the next request known; jobs point to requests by their number. A reason > 0 rejects its jobs.")
       .def_prop_ro("view", &Simulation::view, nb::sig("def view(self) -> View"))
       .def("prepare", &Simulation::prepare, nb::kw_only(), "native"_a, "decide"_a.none(), "recall"_a.none(),
-           "before"_a.none(), "after"_a.none(), "allows"_a.none(), "batches"_a, "write"_a, "progress"_a.none(),
-           "watched"_a, "within"_a.none() = nb::none(),
-           "Who decides, who looks on, and where jobs come from and results go. `progress` is told at the end of an "
-           "instant, `within` in the middle of a slow pass, when nothing may be looked at.")
+           "before"_a.none(), "after"_a.none(), "entered"_a.none() = nb::none(), "allows"_a.none(), "batches"_a,
+           "write"_a, "progress"_a.none(), "watched"_a, "within"_a.none() = nb::none(),
+           "more_may_come"_a.none() = nb::none(), "request_number"_a.none() = nb::none(),
+           "request_known"_a.none() = nb::none(), "name_known"_a.none() = nb::none(),
+           "given_order"_a.none() = nb::none(), "given_scan"_a.none() = nb::none(),
+           "Who decides, who looks on, and where jobs come from and results go. `entered` is told of jobs that joined "
+           "the queue because of what was done in `before`. `progress` is told at the end of an instant, `within` in "
+           "the middle of a slow pass, when nothing may be looked at. `more_may_come()` says who expects more jobs "
+           "when nothing is left to happen, or nothing; the others are for jobs that are submitted during the run: "
+           "`request_number(request)`, `request_known(text)` and `name_known(id, name)` of a run that is taken up "
+           "again, and the orders that the batches have keys of.")
+      .def("note_request", &Simulation::note_request, "text"_a,
+           "A request that became known during the run, for one that takes it up again.")
       .def("run", &Simulation::run, "Simulates the whole workload; returns the seconds it took.")
       .def("advance", &Simulation::advance, "Goes on to the next pass, step by step; False when it is over.")
       .def("next_event", &Simulation::next_event,
@@ -375,10 +432,13 @@ void bind_engine(nb::module_ &module) {
       .def("set_ticks", &Simulation::set_ticks, "instants"_a, "seconds"_a,
            "How often progress is told: every so many instants, but no more often than that.")
       .def("measure", &Simulation::measure, "Before `run`: write down what each decision costs.")
+      .def("give_reasons", &Simulation::give_reasons, "Before `run`: write down why jobs wait.")
       .def("keep_journal", &Simulation::keep_journal, "From now on, writes down what is decided.")
       .def("take_journal", &Simulation::take_journal, "What was decided since it was last taken.")
       .def("snapshot", &Simulation::snapshot, "At the end of an instant: what else a resumed run has to know.")
       .def_prop_ro("passes", &Simulation::passes, "How many passes there were, less one.")
+      .def_prop_ro("remembered", &Simulation::remembered,
+                   "How many jobs are remembered because others refer to them, or will.")
       .def("replay", &Simulation::replay, "journal"_a, "passes"_a, "snapshot"_a,
            "Before `run`: do what was decided once more, without asking anybody, up to that pass.")
       .def_prop_ro("last_job", &Simulation::last_job, "The id of the job that was last dealt with.");

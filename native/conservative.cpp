@@ -2,6 +2,7 @@
 // them.
 #include <tuple>
 
+#include "blame.hpp"
 #include "plan.hpp"
 #include "policies.hpp"
 #include "queue_policy.hpp"
@@ -50,7 +51,7 @@ class Conservative final : public QueuePolicy {
         plan_->freed(job.shares, view.now(), job.estimated_end);
         freed_until = std::max(freed_until, job.estimated_end);
       }
-      if (event.kind == Event::Kind::Cancelled && reserved(job)) {
+      if ((event.kind == Event::Kind::Cancelled || event.kind == Event::Kind::Held) && reserved(job)) {
         freed_until = std::max(freed_until, job.reserved_start + job.estimate);
         plan_->freed(job.reserved_shares, job.reserved_start, job.reserved_start + job.estimate);
         withdraw(view, event.slot);
@@ -71,6 +72,22 @@ class Conservative final : public QueuePolicy {
     for (const Waiting &who : in_order(view, fresh_)) reserve(view, who.slot);
     start_due(view);
     ask_to_be_woken(view);
+  }
+
+  void review(View &view) override {
+    QueuePolicy::review(view);
+    if (!in_step()) return;
+    std::vector<Reservation> others;
+    for (Reservations::Position p; !reserved_.at_end(p); p = reserved_.next(p)) {
+      const Job &job = view.job(reserved_[p].slot);
+      others.push_back({reserved_[p].slot, job.reserved_start, job.reserved_shares});
+    }
+    blame_.look(view, by_nodes_, others);
+  }
+  Why reason(View &view, Slot slot) override {
+    if (const auto obstacle = view.obstacle(slot)) return {*obstacle};
+    if (const Slot delayed = blame_.of(slot); delayed != kNoSlot) return {WaitReason::WouldDelay, delayed};
+    return view.otherwise(slot, WaitReason::Limit);
   }
 
  protected:
@@ -229,6 +246,7 @@ class Conservative final : public QueuePolicy {
   Reservations reserved_;
   Time woken_at_ = -kNever;
   bool plan_is_wrong_ = false;
+  Blame blame_;
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ Engine::Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> 
       now_(-kNever),
       books_(machine_.budget() ? std::make_unique<BudgetBooks>(*machine_.budget()) : nullptr),
       tick_every_(std::clamp((1 << 20) / std::max(machine_.nodes(), 1), 1, 4096)),  // a place may cost a look at each
-      rows_(0, {options.repeat_workload, options.follow_dependencies, static_cast<std::size_t>(machine_.nodes())}),
+      rows_(0, {options.repeat_workload, static_cast<std::size_t>(machine_.nodes())}),
       timeline_(0, machine_.resource_names()),
       others_(timeline_.others.size()) {
   note_moves_ = machine_.resources() > 1;
@@ -49,6 +49,7 @@ void Engine::add_request(Request request, Reason reason) {
 void Engine::run(Decider &decider) {
   const bool observed = decider.observed(), measured = meter_ != nullptr;
   if (measured) meter_->last_decision = Clock::now();
+  if (reasons_) reasons_->decider = &decider;
   if (past_) replay_before_the_first_pass();
   while (advance()) {
     ++passes_;
@@ -58,13 +59,14 @@ void Engine::run(Decider &decider) {
       continue;
     }
     if (observed) open_pass(decider);
+    if (!without_keys_.empty()) [[unlikely]]
+      fill_keys();
     phase_ = Phase::Deciding;
     if (measured)
       decide_measured(decider);
     else
       decider.decide(*view_, events_);
-    phase_ = Phase::After;
-    told_ = events_.size();
+    has_decided();
     if (observed) decider.after(*view_);
     phase_ = Phase::Before;
     conclude();
@@ -78,8 +80,12 @@ bool Engine::advance() {
   for (;;) {
     if (!instant_open_) {
       const Time next = next_time();
-      if (next == kNever) return false;
+      if (next == kNever) {
+        if (!stays_open()) return false;
+        continue;
+      }
       now_ = next;
+      open_ = false;
       if (books_ && !books_->begun()) books_->pass_time(now_, cluster_.state().spending);  // they begin now
       instant_open_ = true;
       if (!calendar_.empty() && has_calendar_end(now_)) ++changes_;
@@ -97,6 +103,8 @@ bool Engine::advance() {
     }
     instant_open_ = false;
     record();
+    if (reasons_) [[unlikely]]
+      tell_reasons();
     if (--instants_left_ <= 0) {
       instants_left_ = tick_every_;
       host_.tick(now_, ended_);
@@ -114,14 +122,25 @@ void Engine::look_at_the_clock() {
 void Engine::open_pass(Decider &decider) {
   phase_ = Phase::Before;
   decider.before(*view_, events_);
+  if (!without_keys_.empty()) [[unlikely]]
+    fill_keys();
   phase_ = Phase::Deciding;
 }
 
-void Engine::close_pass(Decider &decider) {
+void Engine::has_decided() {
   phase_ = Phase::After;
   told_ = events_.size();
+  if (unheard_.empty()) [[likely]]
+    return;
+  events_.insert(events_.end(), unheard_.begin(), unheard_.end());
+  unheard_.clear();
+}
+
+void Engine::close_pass(Decider &decider) {
+  has_decided();
   decider.after(*view_);
   phase_ = Phase::Before;
+  if (reasons_) reasons_->stepped = true;
   conclude();
 }
 
@@ -153,6 +172,7 @@ void Engine::conclude() {
 }
 bool Engine::more_input() {
   if (cursor_ == input_.size && !input_over_) {
+    input_begin_ += static_cast<std::int64_t>(input_.size);
     cursor_ = 0;
     input_over_ = !host_.refill(input_);
     if (input_over_) input_.size = 0;
@@ -161,8 +181,11 @@ bool Engine::more_input() {
 }
 
 Time Engine::next_time() {
-  if (!more_input() && next_sequence_ == ended_ && events_.empty()) return kNever;  // nobody is left to care
+  if (!more_input() && next_sequence_ == ended_ && events_.empty() && coming_.empty() && !open_)
+    return kNever;  // nobody is left to care
   Time next = more_input() ? input_.submit[cursor_] : kNever;
+  if (!coming_.empty()) [[unlikely]]
+    next = std::min(next, next_coming());
   if (const End *end = next_end()) next = std::min(next, end->end);
   if (!timers_.empty()) next = std::min(next, timers_.top().time);
   if (next < now_) throw std::invalid_argument("jobs must come in the order of their submission");
@@ -188,6 +211,9 @@ const Engine::End *Engine::next_end() {
     complete(slot);
   }
   while (more_input() && input_.submit[cursor_] <= now_) submit();
+  if (!coming_.empty()) [[unlikely]]
+    while (enter_next()) {
+    }
   while (next_timer(now_, false)) {
   }
 }
@@ -209,6 +235,8 @@ bool Engine::next_event() {
   while (ended_here_ < ending_.size() && out_of_date(ending_[ended_here_])) ++ended_here_;  // stopped in this instant
   if (more_input() && input_.submit[cursor_] <= now_) {
     submit();
+  } else if (!coming_.empty() && enter_next()) {
+    return true;
   } else if (ended_here_ < ending_.size()) {
     complete(ending_[ended_here_++].slot);
   } else if (const End *end = next_end(); end && end->end <= now_) {  // started and ended in this instant
@@ -239,7 +267,7 @@ bool Engine::next_timer(Time at_most, bool corrections_only) {
     }
     const Job &job = jobs_[timer.slot];
     if (job.sequence != timer.sequence || job.state == State::Gone) continue;
-    if (timer.kind == TimerKind::Release) make_eligible(timer.slot), handled = true;
+    if (timer.kind == TimerKind::Release && job.waits) let_go(timer.slot), handled = true;
     if (timer.kind == TimerKind::Cancel && (job.state == State::Waiting || job.state == State::Held))
       cancel(timer.slot), handled = true;
     if (timer.kind == TimerKind::Correct && job.state == State::Running && job.estimated_end == timer.time)
@@ -298,6 +326,7 @@ bool Engine::repeats_others(std::size_t row) const {
 // Nothing will happen any more, or the run is given up: who is still here, stays as he is.
 void Engine::finish() {
   host_.tick(now_, ended_);
+  if (reasons_) finish_reasons();
   for (Slot slot = 0; slot < jobs_.size(); ++slot) {
     Job &job = jobs_[slot];
     const State state = job.state;
@@ -312,6 +341,9 @@ void Engine::finish() {
   host_.take(std::move(timeline_));
   if (pieces_) host_.take(std::move(*pieces_));
   if (node_rows_) host_.take(std::move(*node_rows_));
+  if (predecessor_rows_) host_.take(std::move(*predecessor_rows_));
+  if (submitted_rows_) host_.take(std::move(*submitted_rows_));
+  if (hold_rows_) host_.take(std::move(*hold_rows_));
   if (meter_) host_.take(std::move(meter_->rows));
 }
 

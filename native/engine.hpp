@@ -20,12 +20,14 @@ namespace schedlab {
 struct Options {
   bool pass_per_event = false;
   bool kill_at_limit = true;
-  bool follow_dependencies = false;
   bool exclusive = false;  // every job gets whole nodes
   bool validate = false;
-  bool repeat_workload = true;  // in the rows of results
-  bool keep_history = false;    // what finished jobs took, by user
+  bool repeat_workload = true;       // in the rows of results
+  bool keep_history = false;         // what finished jobs took, by user
+  bool follow_dependencies = false;  // later jobs of the log may refer to those that are submitted during the run
 };
+
+class KeySource;
 
 class Engine : public std::enable_shared_from_this<Engine> {
  public:
@@ -39,7 +41,12 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void add_request(Request request, Reason reason);
 
   void set_gate(Gate *gate) { gate_ = gate; }
+  // Places in the queue that the host computes for jobs of the workload before they enter: the same for others.
+  void set_keys(std::shared_ptr<KeySource> order, std::shared_ptr<KeySource> scan) {
+    key_sources_[0] = std::move(order), key_sources_[1] = std::move(scan);
+  }
   void track_moves() { track_moves_ = note_moves_ = true; }
+  void give_reasons();                                    // why jobs wait
   void measure() { meter_ = std::make_unique<Meter>(); }  // what each decision costs
 
   void run(Decider &decider);
@@ -49,6 +56,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void keep_journal() { journal_ = std::make_unique<Journal>(); }
   std::string take_journal() { return journal_->take(); }
   std::int64_t passes() const { return passes_; }
+  std::size_t remembered() const { return awaited_.size(); }  // jobs that others refer to, or will
   std::string snapshot(const Decider &decider) const;
   void replay(std::string journal, std::int64_t passes, std::string snapshot);
   void tick_every(int instants) { tick_every_ = instants_left_ = instants; }
@@ -99,18 +107,37 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void replay_before_the_first_pass();
   void recall(Decider &decider);
 
+  // Why jobs wait (reasons.cpp): at the end of an instant.
+  [[gnu::noinline, gnu::cold]] void tell_reasons();
+  void tell_why_held();
+  void ask_why();
+  void finish_reasons();
+
   // A job's life (life.cpp).
-  void submit();
+  void submit();  // the next job of the workload
+  void enter(Slot slot, Time cancel);
   bool affordable_alone(const Job &job) const;
   void read_shapes(Job &job, std::size_t i);
+  void read_attachments(Job &job, std::size_t i);
   void make_eligible(Slot slot);
-  bool hold(Slot slot);
   void begin(Slot slot, double priority, Backfilled backfilled);
   void occupy(Slot slot);
   void complete(Slot slot);
   void correct(Slot slot);
   void cancel(Slot slot);
   void leave(Slot slot, State state);
+  // Of jobs that wait for others (dependencies.cpp).
+  [[gnu::noinline, gnu::cold]] void read_predecessors(Slot slot, std::size_t i);
+  [[gnu::noinline, gnu::cold]] void hold(Slot slot);
+  [[gnu::noinline, gnu::cold]] void tell_start(const Job &job);
+  [[gnu::noinline, gnu::cold]] void tell_end(const Job &job, State state);
+  void await(Slot slot, std::int64_t last_referrer);
+  void follow(Slot slot, std::span<const Predecessor> before, bool any, std::int64_t position);
+  void forget_if_done(std::int64_t id, std::int64_t position);
+  void let_go(Slot slot);
+  void dismiss(Slot slot);
+  void tell_followers(std::int64_t id, Awaited &awaited);
+  void write_predecessor(const Job &job, const Predecessor &predecessor, bool any, bool known);
   void release(Slot slot);
   void stop(Slot slot);  // takes a running job off its nodes before its end
   void settle(Job &job);
@@ -139,6 +166,19 @@ class Engine : public std::enable_shared_from_this<Engine> {
     if (machine_.resources() > 1) [[unlikely]]
       count_others(job, sign, 1);
   }
+  // Jobs that come while it runs (submissions.cpp).
+  bool stays_open();   // nothing is left to happen: whether more jobs may come
+  Time next_coming();  // when the next one enters that was submitted for later
+  bool enter_next();   // the next one that is due now
+  void enter_submitted(Slot slot, Time called, Time cancel);
+  void discard(Slot slot);
+  Slot new_job(const Submission &submission);
+  [[noreturn]] void refuse_submission(const std::string &why) const;
+  std::int64_t take_id(std::int64_t wanted);
+  void note_id(const Job &job);
+  void write_submitted(const Job &job, Time called, Time cancel);
+  void write_hold(Job &job);  // that ends now
+  void fill_keys();
   void set_timer(Time time, TimerKind kind, Slot slot);
   Time true_end(const Job &job) const;
   const EstimatedEnds &estimated_ends();
@@ -146,6 +186,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void write_piece(Job &job, PieceEnd how, Reason reason = Reason::None);
   void write_node(int node, NodeMode mode);
   void tell(Event::Kind kind, Slot slot, int node = -1);
+  void has_decided();  // the decider knows the events so far; what it has done may be told in another round
 
   // Work in the course of a pass, counted so that a slow one looks at the clock now and then: a step is what takes a
   // nanosecond or a few, such as a look at a node.
@@ -197,6 +238,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::vector<Reason> request_reasons_;
   JobColumns input_;
   std::size_t cursor_ = 0;
+  std::int64_t input_begin_ = 0;  // position in the log of its first job
   bool input_over_ = false;
 
   Time now_ = 0;
@@ -212,8 +254,18 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::vector<std::pair<std::uint64_t, Slot>>
       unlisted_;  // started since they were last put in order: (start order, slot)
   Heap<Timer> timers_;
+  Heap<Coming> coming_;  // submitted during the run, for later
+  std::vector<std::unique_ptr<Parcel>> parcels_;
+  std::uint64_t submissions_ = 0;
+  std::int64_t submitted_ = 0, next_own_id_ = kFirstOwnId;
+  std::unique_ptr<TakenIds> ids_;                            // null until somebody chooses an id
+  std::shared_ptr<KeySource> key_sources_[2];                // null where the host computes none
+  std::vector<std::pair<Slot, std::int64_t>> without_keys_;  // (slot, sequence) of jobs that have entered without them
+  bool open_ = false;                                        // more may come: wake-ups count, although there is no job
+  bool asking_ = false;                                      // whether it does
   std::vector<Event> events_;
-  std::size_t told_ = 0;  // how many of them the decider knows
+  std::size_t told_ = 0;        // how many of them the decider knows
+  std::vector<Event> unheard_;  // jobs that came or were held while it decided: told in another round
   Phase phase_ = Phase::Before;
   std::int64_t passes_ = -1;  // made so far, less one
   static constexpr std::int64_t kStepsBetweenLooks = 1 << 18;
@@ -232,8 +284,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::uint64_t changes_ = 0, starts_ = 0, timer_order_ = 0;
   std::uint64_t moved_ends_ = 0;  // entries of ends_ that are out of date
 
-  std::unordered_map<std::int64_t, Time> ends_by_id_;  // follow_dependencies: when each job left, or kNever
-  std::unordered_map<std::int64_t, std::vector<std::pair<Slot, std::int64_t>>> held_by_;  // and who waits for it
+  std::unordered_map<std::int64_t, Awaited> awaited_;  // by id: the jobs that others refer to, or will
+  std::vector<Slot> hopeless_;                         // held jobs whose condition can never hold,
+  bool dismissing_ = false;                            // while they are being dismissed
   std::unordered_map<std::int32_t, std::vector<Finished>> history_;
   std::vector<Slot> suspended_;
 
@@ -244,7 +297,11 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::vector<std::int64_t> others_;  // the amounts of TimelineRows::others now
   std::optional<PieceRows> pieces_;
   std::optional<NodeRows> node_rows_;
+  std::optional<PredecessorRows> predecessor_rows_;
+  std::optional<SubmittedRows> submitted_rows_;
+  std::optional<HoldRows> hold_rows_;
   std::unique_ptr<Meter> meter_;
+  std::unique_ptr<Reasons> reasons_;  // null: nobody wants to know
 };
 
 // What policies ask all the time.

@@ -213,6 +213,18 @@ void LiveCluster::show(int node, bool visible) {
   withhold();
 }
 
+NodeState LiveCluster::opened() const {
+  NodeState state = state_;
+  const auto stride = static_cast<std::size_t>(machine_->resources());
+  for (int node = 0; closed_nodes_ > 0 && node < machine_->nodes(); ++node)
+    if (closed(node)) {
+      const auto first = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(node) * stride);
+      std::copy_n(hidden_.begin() + first, stride, state.free.begin() + first);
+      state.jobs[static_cast<std::size_t>(node)] -= NodeState::kExclusive;
+    }
+  return state;
+}
+
 NodeState LiveCluster::unoccupied() const {
   NodeState state = machine_->empty();
   const auto stride = static_cast<std::size_t>(machine_->resources());

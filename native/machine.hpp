@@ -169,6 +169,7 @@ class LiveCluster {
   bool closed(int node) const { return !closed_.empty() && closed_[static_cast<std::size_t>(node)]; }
   int closed_nodes() const { return closed_nodes_; }
   NodeState unoccupied() const;  // the open nodes without any job
+  NodeState opened() const;      // as if no node were closed
 
   Amount take(const Request &request, const Shares &shares) { return change(request, shares, -1); }
   Amount give_back(const Request &request, const Shares &shares) { return change(request, shares, +1); }

@@ -1,5 +1,5 @@
 // EASY with K reservations: between EASY (one) and conservative (all), planned from scratch at every pass.
-#include "plan.hpp"
+#include "blame.hpp"
 #include "policies.hpp"
 #include "queue_policy.hpp"
 
@@ -20,6 +20,22 @@ class PlannedEasy final : public QueuePolicy {
   void recall(View &view, std::span<const double> memory) override {
     QueuePolicy::recall(view, memory);
     by_nodes_ = !memory.empty() && memory[0] != 0;
+  }
+
+  void review(View &view) override {
+    QueuePolicy::review(view);
+    if (!in_step()) return;
+    const auto most =
+        static_cast<std::size_t>(depth_ < 0 ? reservations_ : std::min<std::int64_t>(reservations_, depth_ + 1));
+    std::vector<Reservation> first;
+    for (WaitingList::Position p; !queue_.at_end(p) && first.size() < most; p = queue_.next(p))
+      first.push_back({queue_[p].slot});
+    blame_.look(view, by_nodes_, first);
+  }
+  Why reason(View &view, Slot slot) override {
+    if (const auto obstacle = view.obstacle(slot)) return {*obstacle};
+    if (const Slot delayed = blame_.of(slot); delayed != kNoSlot) return {WaitReason::WouldDelay, delayed};
+    return view.otherwise(slot, WaitReason::Limit);
   }
 
  protected:
@@ -79,6 +95,7 @@ class PlannedEasy final : public QueuePolicy {
   int reservations_;
   bool by_nodes_ = false, planned_by_nodes_ = false;
   std::unique_ptr<Plan> plan_;  // made anew in each pass; kept for its memory
+  Blame blame_;
 };
 
 }  // namespace

@@ -27,7 +27,13 @@ std::vector<std::pair<int, int>> pairs(const Shares &shares) {
 void HostedDecider::before(View &, std::span<const Event> events) {
   if (before_.is_none()) return;
   nb::gil_scoped_acquire held;
+  std::size_t told = events.size();
   before_(nb::cast(view_), event_list(view_, events));
+  while (!entered_.is_none() && view_->events().size() > told) {
+    const auto added = view_->events().subspan(told);
+    told += added.size();
+    entered_(nb::cast(view_), event_list(view_, added));
+  }
 }
 
 void HostedDecider::decide(View &view, std::span<const Event> events) {
@@ -58,11 +64,6 @@ bool PythonGate::allows(View &, Slot slot, const Shares &shares) {
   nb::gil_scoped_acquire held;
   return nb::cast<bool>(nb::bool_(allows_(nb::cast(view_), JobView(view_, slot), pairs(shares))));
 }
-
-PythonEstimator::PythonEstimator(const nb::object &estimator)
-    : estimate_(estimator.attr("estimate")),
-      ended_(nb::getattr(estimator, "ended", nb::none())),
-      name_(nb::cast<std::string>(estimator.type().attr("__qualname__"))) {}
 
 // Beyond it, times of day are no longer exact: an end in infinity would be as good as none.
 constexpr double kLongestEstimate = 1e12;

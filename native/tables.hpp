@@ -11,8 +11,8 @@ namespace schedlab {
 // A batch of the workload; the memory belongs to the host until it gives the next one.
 struct JobColumns {
   std::size_t size = 0;
-  const std::int64_t *id, *count, *after;
-  const double *submit, *runtime, *limit, *cancel, *think;
+  const std::int64_t *id, *count;
+  const double *submit, *runtime, *limit, *cancel;
   const std::int32_t *request, *user, *group, *queue, *partition;
   const double *key[2] = {
       nullptr, nullptr};  // places in the queue and among backfill candidates that the host has computed; null if not
@@ -23,6 +23,16 @@ struct JobColumns {
   const double *shape_runtime, *shape_limit;
   const std::uint8_t *malleable;
   const double *interval;
+
+  // The jobs to wait for, where dependencies are followed and there are any: those of job i are from before_end[i - 1]
+  // to before_end[i]. `last_referrer` is the position in the log of the last job that refers to this one; -1 if none.
+  const std::int64_t *before_end = nullptr, *before_job, *last_referrer;
+  const std::uint8_t *before_condition, *before_any;
+  const double *before_delay;
+
+  // What jobs carry along, where somebody asks for it: JSON texts, that of job i from attachment_end[i - 1] on.
+  const std::int64_t *attachment_end = nullptr;
+  const char *attachment_text;
 };
 
 // Tables of results. Each has a struct that lists its columns with the names by which the host knows them (there they
@@ -49,7 +59,6 @@ struct AllocationRows : Batch {
 // What the rows of a run tell.
 struct RowContent {
   bool workload;      // of a job, also what the workload says; otherwise the host looks there, by `sequence`
-  bool dependencies;  // and whom it had to wait for
   std::size_t nodes;  // the most that a job can have
 };
 
@@ -62,9 +71,9 @@ struct JobRows : Batch {
   AllocationRows allocations;
 
   RowContent content;
-  Column<std::int64_t> id, count, after;
+  Column<std::int64_t> id, count;
   Column<std::int32_t> request, user, group, queue, partition;
-  Column<double> submit, runtime, limit, think;
+  Column<double> submit, runtime, limit;
 
   JobRows(int number, RowContent wanted) : Batch("jobs", number), allocations(number, wanted.nodes), content(wanted) {
     std::vector<Named> named{
@@ -82,7 +91,6 @@ struct JobRows : Batch {
                                  {"submit", submit},
                                  {"runtime", runtime},
                                  {"limit", limit}});
-    if (content.workload && content.dependencies) named.insert(named.end(), {{"after", after}, {"think", think}});
     lay_out(named);
   }
   const Batch *details() const override { return &allocations; }
@@ -121,6 +129,59 @@ struct PieceRows : Batch {
   bool has_room(const Shares &shares) const { return room() > 0 && allocations.room() >= shares.size(); }
 };
 
+// Whom jobs had to wait for, in the order of their submission.
+struct PredecessorRows : Batch {
+  Column<std::int64_t> sequence, id, predecessor;
+  Column<std::uint8_t> condition, any, known;  // `known`: one that is not has no say
+  Column<double> delay;
+
+  explicit PredecessorRows(int number) : Batch("predecessors", number) {
+    lay_out({{"sequence", sequence},
+             {"id", id},
+             {"predecessor", predecessor},
+             {"condition", condition},
+             {"delay", delay},
+             {"any", any},
+             {"known", known}});
+  }
+};
+
+// Jobs that were submitted during the run, in the order of entering; what else is known of them only where the rows of
+// results do not tell it.
+struct SubmittedRows : Batch {
+  Column<std::int64_t> sequence, id, count;
+  Column<double> called;
+  Column<std::int32_t> request, user, group, queue, partition;
+  Column<double> submit, runtime, limit, cancel;
+  bool whole;
+
+  SubmittedRows(int number, bool workload) : Batch("submitted", number), whole(workload) {
+    std::vector<Named> named{{"sequence", sequence}, {"id", id}, {"called", called}};
+    if (whole)
+      named.insert(named.end(), {{"count", count},
+                                 {"request", request},
+                                 {"user", user},
+                                 {"group", group},
+                                 {"queue", queue},
+                                 {"partition", partition},
+                                 {"submit", submit},
+                                 {"runtime", runtime},
+                                 {"limit", limit},
+                                 {"cancel", cancel}});
+    lay_out(named);
+  }
+};
+
+// Stretches during which a job was held by a decision.
+struct HoldRows : Batch {
+  Column<std::int64_t> sequence, id;
+  Column<double> begin, end;
+
+  explicit HoldRows(int number) : Batch("holds", number) {
+    lay_out({{"sequence", sequence}, {"id", id}, {"begin", begin}, {"end", end}});
+  }
+};
+
 // Changes of nodes.
 struct NodeRows : Batch {
   Column<double> time;
@@ -152,6 +213,26 @@ struct TimelineRows : Batch {
   }
 };
 
+// What waiting jobs waited for, and from when until when.
+struct ReasonRows : Batch {
+  Column<std::int64_t> sequence, id, who;  // who is in the way: the id of a job, -1 if nobody
+  Column<double> from, until;
+  Column<std::uint8_t> why;
+  Column<std::int32_t> words;             // number of a text, -1 if there is none
+  std::vector<std::string> texts_so_far;  // of the run
+
+  explicit ReasonRows(int number) : Batch("reasons", number) {
+    lay_out({{"sequence", sequence},
+             {"id", id},
+             {"from", from},
+             {"until", until},
+             {"why", why},
+             {"who", who},
+             {"words", words}});
+  }
+  const std::vector<std::string> *texts() const override { return &texts_so_far; }
+};
+
 // What each decision cost.
 struct PassRows : Batch {
   Column<double> time;
@@ -174,6 +255,11 @@ class Host {
   virtual ~Host() = default;
   virtual bool refill(JobColumns &columns) = 0;  // false when the workload is over
   virtual void take(Batch &&rows) = 0;           // of any table
+  // Nothing is left to happen: whoever says that more jobs may come nevertheless; empty if nobody does.
+  virtual std::string more_may_come() = 0;
+  // In a run that is taken up again: a request, and the name of a job, that were given during the run.
+  virtual void know_request(const std::string &text) = 0;
+  virtual void know_name(std::int64_t id, const std::string &name) = 0;
   // Both look at the clock, and do something a few times a second; both may throw to stop the run. `tick` comes at the
   // end of an instant, when everything may be looked at; `tick_within` in the middle of a pass that takes its time,
   // when nothing may. An engine that was stopped there is good for nothing but being destroyed.

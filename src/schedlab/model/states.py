@@ -1,4 +1,4 @@
-"""How a job can leave the system, and why one was refused, killed or put back into the queue.
+"""How a job can leave the system, why one was refused, killed or put back into the queue, and why one waits.
 
 The engine's codes are positions in these tuples.
 """
@@ -16,7 +16,10 @@ OVER_BUDGET = "over the machine's budget all alone"
 # Why a decision killed it, or put it back into the queue. One that the engine kills at its limit has no reason.
 BY_DECISION, PREEMPTED, NODE_FAILURE, MAINTENANCE = "by a decision", "preempted", "node failure", "maintenance"
 TIME_LIMIT = "time limit"
+NEVER_SATISFIED = "dependency never satisfied"  # what a held job waited for cannot happen any more
 KILLED_BECAUSE = (SLOWED, BY_DECISION, PREEMPTED, NODE_FAILURE, MAINTENANCE, TIME_LIMIT)
+
+WITHDRAWN = "withdrawn"  # by a decision, while it waited or was held
 
 REASONS = (
     "",
@@ -27,6 +30,27 @@ REASONS = (
     "no node has the features",
     OVER_BUDGET,
     *KILLED_BECAUSE,
+    NEVER_SATISFIED,
+    WITHDRAWN,
+)
+
+# Why a job waits (docs/semantics.md defines each).
+NOT_ENOUGH_FREE, WOULD_DELAY, BEHIND, DEPENDENCY = "not enough free", "would delay job", "behind job", "dependency"
+NOT_STARTED, OWN_WORDS, GATE, HELD = "not started by the policy", "own words", "gate", "held"
+WAIT_REASONS = (
+    NOT_ENOUGH_FREE,
+    WOULD_DELAY,
+    BEHIND,
+    DEPENDENCY,
+    HELD,
+    "limit",
+    "partition or features",
+    "closed nodes",
+    "budget",
+    "calendar",
+    GATE,
+    NOT_STARTED,
+    OWN_WORDS,
 )
 
 # How a stretch of a job's life ended, and what a node can be.

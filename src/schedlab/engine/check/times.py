@@ -72,23 +72,6 @@ def _check_ends(record: Record, offences: Offences) -> None:
     report("state", simple & record.in_state("suspended"), _Says("it is suspended, but no piece says so"))
 
 
-def check_dependencies(record: Record, offences: Offences) -> None:
-    """A job is eligible at its submission, or when its predecessor has left and the think time is over."""
-    expected = record.submit.copy()
-    if record.options.get("dependencies") == "follow":
-        by_id = np.argsort(record.job, kind="stable")
-        place = np.searchsorted(record.job[by_id], record.after)
-        predecessor = by_id[np.minimum(place, len(by_id) - 1)] if len(by_id) else by_id
-        # Only a job that was submitted before can hold another one.
-        before = (record.job[predecessor] == record.after) & (record.sequence[predecessor] < record.sequence)
-        ended = record.end[predecessor] + record.think
-        expected = np.where(before & (record.after >= 0), np.maximum(expected, ended), expected)
-    known = ~np.isnan(record.eligible) & ~record.in_state("rejected", "held")
-    early, late = known & (record.eligible < expected), known & (record.eligible > expected)
-    for kind, wrong in (("dependency", early), ("eligible too late", late)):
-        _report(record, offences, kind, wrong, record.eligible, lambda i: f"it could be eligible from {expected[i]} on")
-
-
 def _report(
     record: Record,
     offences: Offences,
