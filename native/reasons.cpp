@@ -115,9 +115,8 @@ void Engine::tell_why_held() {
       reasons_->record.set(slot, job, now_, {WaitReason::Held});
       return false;
     }
-    const auto end = ends_by_id_.find(job.after);
-    const bool gone = end == ends_by_id_.end() || end->second < kNever;
-    reasons_->record.set(slot, job, now_, {WaitReason::Dependency, gone ? -1 : job.after});
+    const bool gone = !job.waits || job.waits->open.empty();
+    reasons_->record.set(slot, job, now_, {WaitReason::Dependency, gone ? -1 : job.waits->open.front().job});
     return false;
   });
 }

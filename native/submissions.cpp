@@ -37,7 +37,6 @@ Slot Engine::new_job(const Submission &submission) {
   job.count = submission.count, job.cores = job.count * job.request->cores;
   job.user = submission.user, job.group = submission.group, job.queue = submission.queue;
   job.partition = submission.partition;
-  job.after = -1, job.think = 0;
   job.flexible.reset(), job.shape = 0, job.extra.reset();
   job.state = State::Coming;
   job.make_new();
@@ -56,6 +55,7 @@ void Engine::enter_submitted(Slot slot, Time called, Time cancel) {
   }
   ++next_sequence_, ++submitted_;
   write_submitted(job, called, cancel);
+  if (options_.follow_dependencies) await(slot, std::numeric_limits<std::int64_t>::max());
   if (key_sources_[0] || key_sources_[1]) without_keys_.emplace_back(slot, job.sequence);
   enter(slot, cancel);
 }

@@ -31,8 +31,8 @@ class Job:
     request: Request = SINGLE_CORE
     user: int = -1
     cancel: float = math.inf
-    after: int = -1
-    think: float = 0.0
+    predecessors: list[tuple[int, int, float]] = field(default_factory=list)  # id, condition, delay
+    any: bool = False  # one of them suffices
     group: int = -1
     queue: int = -1
 
@@ -46,6 +46,10 @@ class Job:
     priority: float = math.nan
     nodes: dict[int, int] = field(default_factory=dict)  # node number -> chunks
     attempt: int = 0  # grows when it is requeued, or ends otherwise than by itself
+    first_start: float = math.nan
+    waits: list[tuple[Job, str, float]] = field(default_factory=list)  # for those of its predecessors that are known
+    release: float = math.inf  # when it is to be let go, as far as that is known
+    hopeless: bool = False  # its condition can never hold
     released: bool = False  # passes=event: gone as believed, its completion not delivered yet
     state: str = ""
 
@@ -119,6 +123,7 @@ class Result:
     estimate: float
     backfilled: bool
     priority: float
+    hopeless: bool
     nodes: dict[str, int]
 
 

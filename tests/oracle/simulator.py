@@ -57,6 +57,33 @@ class Options:
     dependencies: str
 
 
+CONDITIONS = ("ended", "completed", "not completed", "started")
+
+
+def since(job: Job, condition: str) -> float | None:
+    """Since when the condition holds of a job: infinite if it never will, None while that is open."""
+    if condition == "started" and not math.isnan(job.first_start):
+        return job.first_start
+    if not job.state:
+        return None
+    wrong = {"completed": job.state != "completed", "not completed": job.state == "completed"}
+    return math.inf if wrong.get(condition) else job.end
+
+
+def is_hopeless(job: Job) -> bool:
+    never = [since(other, condition) == math.inf for other, condition, _ in job.waits]
+    return all(never) if job.any else any(never)
+
+
+def release_of(job: Job) -> float:
+    """When it may be eligible, as far as it is known."""
+    times = [(since(other, condition), delay) for other, condition, delay in job.waits]
+    known = [time + delay for time, delay in times if time is not None]
+    if job.any:
+        return min(known, default=math.inf)
+    return max(known) if len(known) == len(times) else math.inf
+
+
 class Simulation:
     def __init__(
         self,
@@ -203,8 +230,10 @@ class Simulation:
     # Events. Each says whether it is something the policy is to be asked about.
 
     def on_submission(self, job: Job) -> bool:
-        follows = self.options.dependencies == "follow" and job.after >= 0
-        predecessor = next((other for other in self.submitted if follows and other.id == job.after), None)
+        if self.options.dependencies == "follow":
+            for number, condition, delay in job.predecessors:
+                known = [other for other in self.submitted if other.id == number]
+                job.waits += [(other, CONDITIONS[condition], delay) for other in known[:1]]
         job.sequence = len(self.submitted) if self.script_given else job.sequence
         self.submitted.append(job)
         job.estimate = job.believed = self.first_estimate(job)
@@ -213,15 +242,24 @@ class Simulation:
         if not self.could_ever_fit(job):
             self.leave(job, "rejected")
             return False
-        if predecessor is None or (predecessor.state and predecessor.end + job.think <= self.now):
+        if not job.waits or release_of(job) <= self.now:
             return self.make_eligible(job)
         self.held.append(job)
-        if predecessor.state:
-            self.set_event("release", predecessor.end + job.think, job)
+        self.look_at(job)
+        if job.hopeless:
+            self.leave(job, "cancelled")
         return False
 
+    def look_at(self, job: Job) -> None:
+        """What has become of those that a held job waits for?"""
+        job.hopeless = is_hopeless(job)
+        release = release_of(job)
+        if not job.hopeless and release < job.release:
+            job.release = release
+            self.set_event("release", release, job)
+
     def on_release(self, job: Job) -> bool:
-        if job.state:  # cancelled meanwhile
+        if job not in self.held:  # cancelled meanwhile, or another predecessor was enough
             return False
         self.held.remove(job)
         return self.make_eligible(job)
@@ -240,7 +278,8 @@ class Simulation:
 
     def on_cancellation(self, job: Job) -> bool:
         if job in self.held or job in self.kept_back:
-            (self.held if job in self.held else self.kept_back).remove(job)
+            if job in self.kept_back:
+                self.kept_back.remove(job)
             self.leave(job, "cancelled")
         elif job in self.waiting:
             self.waiting.remove(job)
@@ -266,11 +305,20 @@ class Simulation:
         return True
 
     def leave(self, job: Job, state: str) -> None:
-        job.state, job.end = state, self.now
-        if self.options.dependencies == "follow":
-            for follower in self.held:
-                if follower.after == job.id:
-                    self.set_event("release", max(job.end + follower.think, self.now), follower)
+        leaving = [(job, state)]
+        while leaving:
+            gone, gone_as = leaving.pop(0)
+            if gone in self.held:
+                self.held.remove(gone)
+            gone.state, gone.end = gone_as, self.now
+            leaving += [(follower, "cancelled") for follower in self.tell_followers(gone)]
+
+    def tell_followers(self, of: Job) -> list[Job]:
+        """Something has become of it. Returns those that now can never be eligible."""
+        concerned = [job for job in self.held if not job.hopeless and any(other is of for other, _, _ in job.waits)]
+        for job in concerned:
+            self.look_at(job)
+        return [job for job in concerned if job.hopeless]
 
     # Durations.
 
@@ -352,6 +400,9 @@ class Simulation:
         self.waiting.remove(job)
         self.running.append(job)
         job.nodes, job.start, job.priority = nodes, self.now, sort_key(self.policy.order, job, self.now)[0]
+        if math.isnan(job.first_start):
+            job.first_start = self.now
+            self.tell_followers(job)
         job.end = self.now + self.time_it_runs(job)
         self.set_event("completion", job.end, job)
         self.expect_correction(job)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from schedlab.engine.check.holds import first_eligible
 from schedlab.engine.check.offences import Offences
 from schedlab.engine.check.record import Record
 
@@ -73,24 +72,6 @@ def _check_ends(record: Record, offences: Offences) -> None:
     if not record.incomplete:
         report("state", running, _Says("it still runs, but the run is complete"))
     report("state", simple & record.in_state("suspended"), _Says("it is suspended, but no piece says so"))
-
-
-def check_dependencies(record: Record, offences: Offences) -> None:
-    """A job is eligible at its submission, or when its predecessor has left and the think time is over."""
-    expected = record.submit.copy()
-    if record.options.get("dependencies") == "follow":
-        by_id = np.argsort(record.job, kind="stable")
-        place = np.searchsorted(record.job[by_id], record.after)
-        predecessor = by_id[np.minimum(place, len(by_id) - 1)] if len(by_id) else by_id
-        # Only a job that was submitted before can hold another one.
-        before = (record.job[predecessor] == record.after) & (record.sequence[predecessor] < record.sequence)
-        ended = record.end[predecessor] + record.think
-        expected = np.where(before & (record.after >= 0), np.maximum(expected, ended), expected)
-    eligible = first_eligible(record)
-    known = ~np.isnan(eligible) & ~record.in_state("rejected", "held")
-    early, late = known & (eligible < expected), known & (eligible > expected)
-    for kind, wrong in (("dependency", early), ("eligible too late", late)):
-        _report(record, offences, kind, wrong, eligible, lambda i: f"it could be eligible from {expected[i]} on")
 
 
 def _report(
