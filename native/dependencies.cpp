@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "engine.hpp"
-#include "reasons.hpp"
 
 namespace schedlab {
 
@@ -58,13 +57,14 @@ void Engine::forget_if_done(std::int64_t id, std::int64_t position) {
 // A job with predecessors has been submitted.
 void Engine::hold(Slot slot) {
   const Waits &waits = *jobs_[slot].waits;
-  if (waits.hopeless())
+  if (waits.hopeless()) {
     dismiss(slot);
-  else if (waits.settled() && waits.release <= now_)
+  } else if (waits.settled() && waits.release <= now_) {
     let_go(slot);
-  else if (waits.settled())
-    set_timer(waits.release, TimerKind::Release, slot);
-  if (reasons_ && jobs_[slot].state == State::Held) reasons_->held.push_back(slot);
+  } else {
+    if (waits.settled()) set_timer(waits.release, TimerKind::Release, slot);
+    if (reasons_) reasons_->held.push_back(slot);
+  }
 }
 
 void Engine::let_go(Slot slot) {

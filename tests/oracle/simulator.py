@@ -277,9 +277,10 @@ class Simulation:
         return True
 
     def on_cancellation(self, job: Job) -> bool:
-        if job in self.held or job in self.kept_back:
-            if job in self.kept_back:
-                self.kept_back.remove(job)
+        if job in self.kept_back:
+            self.kept_back.remove(job)
+            self.leave(job, "cancelled")
+        elif job in self.held:
             self.leave(job, "cancelled")
         elif job in self.waiting:
             self.waiting.remove(job)

@@ -54,6 +54,7 @@ class Feed:
         self._kept: list[JobBatch] | None = [] if keep else None
         self._columns: dict[str, NDArray[Any]] = {}
         self._references: References | None = None
+        self.unknown_predecessors = 0  # that jobs name and that have no say
         self._submitted = Submitted()
         self._attachments = attachments
 

@@ -11,6 +11,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from schedlab import _core
 from schedlab.engine.build import Chosen, native_policy, new_simulation
 from schedlab.engine.calendar import recorded
@@ -275,7 +277,7 @@ class Simulation:
                 "placement": {"name": spec.place.name, "exclusive": spec.exclusive},
                 "options": asdict(self._options),
                 **({"decider": facts} if facts else {}),
-                "workload": _described(self._workload, self._feed.requests.left_out),
+                "workload": _described(self._workload, self._feed),
                 "requests": self._feed.requests.all,
                 **recorded(self._calendar, self._cluster),
                 "timing": {"engine": seconds},
@@ -318,6 +320,9 @@ def _to(writer: MemoryWriter | RunWriter, feed: Feed) -> Callable[[str, dict[str
     def write(table: str, batch: dict[str, Any]) -> None:
         if table == "jobs":
             writer.write(table, feed.complete(batch))
+        elif table == "predecessors":
+            feed.unknown_predecessors += int(np.count_nonzero(batch["known"] == 0))
+            writer.write(table, batch)
         elif table == "submitted":
             writer.write(table, feed.take_submitted(batch))
         else:
@@ -326,13 +331,15 @@ def _to(writer: MemoryWriter | RunWriter, feed: Feed) -> Callable[[str, dict[str
     return write
 
 
-def _described(workload: Workload, not_counted: dict[str, int]) -> dict[str, Any]:
+def _described(workload: Workload, feed: Feed) -> dict[str, Any]:
+    not_counted, unknown = feed.requests.left_out, feed.unknown_predecessors
     return {
         "name": workload.name,
         "sha256": workload.content_hash,
         "origin": workload.origin.isoformat() if workload.origin else None,
         "report": asdict(workload.report),
         **({"not_counted": not_counted} if not_counted else {}),
+        **({"unknown_predecessors": unknown} if unknown else {}),
         **({"flexible": True} if workload.flexible else {}),
         **({"labels": labels} if (labels := _labels(workload)) else {}),
         **({"phases": [asdict(phase) for phase in workload.phases]} if workload.phases else {}),

@@ -9,16 +9,31 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.model.errors import InputError
+
 ENDED, COMPLETED, NOT_COMPLETED, STARTED = range(4)
 CONDITIONS = ("ended", "completed", "not completed", "started")  # the core's codes are positions here
 
 
 class Predecessor(NamedTuple):
-    """Another job, what has to become of it, and how many seconds after that this one may be eligible."""
+    """Another job, what has to become of it, and how many seconds after that this one may be eligible.
+
+    The condition is one of CONDITIONS, or its position there.
+    """
 
     job: int
-    condition: int = ENDED
+    condition: int | str = ENDED
     delay: float = 0.0
+
+
+def _code(predecessor: Predecessor) -> int:
+    condition = predecessor.condition
+    if isinstance(condition, int) and 0 <= condition < len(CONDITIONS):
+        return condition
+    if condition in CONDITIONS:
+        return CONDITIONS.index(condition)
+    expected = ", ".join(CONDITIONS)
+    raise InputError(f"a predecessor (job {predecessor.job}) has the condition {condition!r}, expected {expected}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +57,7 @@ class Predecessors:
         return cls(
             end=np.cumsum([len(some) for some in found], dtype=np.int64),
             job=np.array([one.job for one in flat], np.int64),
-            condition=np.array([one.condition for one in flat], np.uint8),
+            condition=np.array([_code(one) for one in flat], np.uint8),
             delay=np.array([one.delay for one in flat], np.float64),
             any=np.array([False] * len(found) if any is None else any, np.uint8),
         )

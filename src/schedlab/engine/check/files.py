@@ -18,13 +18,13 @@ from schedlab.model.tables import READABLE
 Tables = dict[str, pa.Table]  # by name: jobs, timeline, and pieces, nodes, predecessors and reasons if there are any
 
 NEEDED = ("jobs.parquet", "timeline.parquet")
-RARE = tuple(f"{name}.parquet" for name in ("pieces", "nodes", "submitted", "holds", "predecessors", "reasons"))
+RARE = tuple(f"{name}.parquet" for name in ("pieces", "nodes", "predecessors", "submitted", "holds", "reasons"))
 
 
 def read_files(run: Run | str | Path, offences: Offences) -> tuple[dict[str, Any], Tables] | None:
     """What run.json says, and the tables; None if one cannot be read, which is then among the offences."""
     if isinstance(run, Run) and run.path is None:
-        names = ("jobs", "timeline", "pieces", "nodes", "submitted", "holds", "predecessors")
+        names = ("jobs", "timeline", "pieces", "nodes", "predecessors", "submitted", "holds")
         frames = {name: run.table(name) for name in names}
         if run.config.get("reasons"):
             frames["reasons"] = run.reasons

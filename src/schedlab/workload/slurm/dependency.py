@@ -122,4 +122,4 @@ def dependency_texts(before: Predecessors) -> list[str]:
 def _condition(predecessor: Predecessor) -> str:
     minutes = predecessor.delay / 60
     later = f"+{minutes:.0f}" if predecessor.condition == STARTED and minutes and minutes.is_integer() else ""
-    return f"{_KINDS[predecessor.condition]}:{predecessor.job}{later}"
+    return f"{_KINDS[int(predecessor.condition)]}:{predecessor.job}{later}"

@@ -29,7 +29,7 @@ def from_text(text: str) -> Before | None:
 
 
 def _text(one: Predecessor) -> str:
-    word = "" if one.condition == ENDED else f"{_WORDS[one.condition]}:"
+    word = "" if one.condition == ENDED else f"{_WORDS[int(one.condition)]}:"
     delay = "" if not one.delay else f"+{int(one.delay) if one.delay.is_integer() else one.delay!r}"
     return f"{word}{one.job}{delay}"
 
