@@ -77,8 +77,7 @@ class Explained(Simulation):
             if job not in self.waiting and job not in self.held:
                 self.tell(job, None)
         for job in self.held:
-            predecessor = next(other for other in self.submitted if other.id == job.after)
-            self.tell(job, ("dependency", None if predecessor.state else predecessor.id))
+            self.tell(job, ("dependency", awaited_by(job)))
         if asked:
             queue = sorted(self.waiting, key=lambda job: sort_key(self.policy.order, job, self.now))
             for job in queue:
@@ -88,6 +87,17 @@ class Explained(Simulation):
         told = self.told.setdefault(job, [])
         if not told or told[-1][1] != reason:
             told.append((self.now, reason))
+
+
+def awaited_by(job: Job) -> int | None:
+    """The first of its predecessors of which it is not known whether its condition holds; None if only time is."""
+    if job.release < math.inf:
+        return None
+    for other, condition, _ in job.waits:
+        started = condition == "started" and not math.isnan(other.first_start)
+        if not (other.state or started):
+            return other.id
+    return None
 
 
 def why(sim: Simulation, job: Job, queue: list[Job]) -> Reason:
