@@ -321,6 +321,7 @@ class Simulation {
   }
 
   void measure() { engine().measure(); }
+  void use_own_amounts() { engine().use_own_amounts(); }
 
   // Taking up a run again.
   void keep_journal() { engine().keep_journal(); }
@@ -440,6 +441,10 @@ void bind_engine(nb::module_ &module) {
       .def("forget", &Simulation::forget)
       .def("set_ticks", &Simulation::set_ticks, "instants"_a, "seconds"_a,
            "How often progress is told: every so many instants, but no more often than that.")
+      .def("use_own_amounts", &Simulation::use_own_amounts,
+           "Before any request is known: whoever decides may grant less than jobs ask for, and no job is rejected for "
+           "its "
+           "size.")
       .def("measure", &Simulation::measure, "Before `run`: write down what each decision costs.")
       .def("keep_journal", &Simulation::keep_journal, "From now on, writes down what is decided.")
       .def("take_journal", &Simulation::take_journal, "What was decided since it was last taken.")

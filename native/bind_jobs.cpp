@@ -9,6 +9,7 @@
 
 #include "arrays.hpp"
 #include "job_view.hpp"
+#include "python_parts.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -237,7 +238,15 @@ void bind_jobs(nb::module_ &module) {
       .def_prop_ro(
           "malleable", [](const JobView &j) { return j.facts().flexible && j.facts().flexible->malleable; },
           "whether it may change its shape while it runs")
-      .def_prop_ro("nodes", &nodes_of, "(node, chunks) of a running job")
+      .def_prop_ro(
+          "nodes", &nodes_of,
+          "(node, chunks) of a running job; of one that was granted amounts, as many chunks as they hold, and at "
+          "least 1")
+      .def_prop_ro(
+          "granted", [](const JobView &j) { return grant_list(j.facts(), j.view()->machine()); },
+          nb::sig("def granted(self) -> list[tuple[int, dict[str, int | list[int]]]]"),
+          "(node, {resource: amount, or the devices}) of a job that was granted amounts; empty if it has chunks of its "
+          "request")
       .def("__eq__", [](const JobView &a, const JobView &b) { return a.sequence() == b.sequence(); })
       .def("__eq__", [](const JobView &, nb::handle) { return false; })
       .def("__hash__", [](const JobView &j) { return j.sequence(); })

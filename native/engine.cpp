@@ -35,6 +35,7 @@ Engine::~Engine() { view_->retire(); }
 
 void Engine::add_request(Request request, Reason reason) {
   machine_.prepare(request, options_.exclusive, placement_.kind() == Placement::Kind::Contiguous);
+  if (options_.own_amounts) request.largest = std::numeric_limits<Amount>::max();  // whether it fits, it says itself
   cluster_.expect(request);
   if (machine_.capped() && request.exclusive) {
     machine_.stop_counting();

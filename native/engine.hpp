@@ -25,6 +25,7 @@ struct Options {
   bool validate = false;
   bool repeat_workload = true;  // in the rows of results
   bool keep_history = false;    // what finished jobs took, by user
+  bool own_amounts = false;     // the decider answers for what jobs get: it may grant less than they ask for
 };
 
 class Engine : public std::enable_shared_from_this<Engine> {
@@ -40,7 +41,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   void set_gate(Gate *gate) { gate_ = gate; }
   void track_moves() { track_moves_ = note_moves_ = true; }
-  void measure() { meter_ = std::make_unique<Meter>(); }  // what each decision costs
+  void use_own_amounts() { options_.own_amounts = true; }  // before any request is known
+  void measure() { meter_ = std::make_unique<Meter>(); }   // what each decision costs
 
   void run(Decider &decider);
 
@@ -134,6 +136,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void settle_books(Slot slot);  // of the budget, up to now
   void write_books(Slot slot, bool onto);
   [[gnu::noinline, gnu::cold]] void note_move(Slot slot, bool onto);
+  [[gnu::noinline, gnu::cold]] Amount take_granted(Job &job);
+  [[gnu::noinline, gnu::cold]] void give_back_granted(const Job &job);
   [[gnu::noinline, gnu::cold]] void count_others(const Job &job, int sign, std::size_t first);
   void count_queued(const Job &job, int sign) {
     if (machine_.resources() > 1) [[unlikely]]

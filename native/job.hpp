@@ -78,10 +78,13 @@ struct Job {
   bool released;           // its resources are free already (passes=event)
   Amount allocated_cores;  // whole nodes count in full
   Shares shares;
-  Slot previous, next;  // neighbours in the list of waiting jobs
+  std::unique_ptr<const Granted> granted;  // null: so many chunks of its request; else `cores` are those granted
+  Slot previous, next;                     // neighbours in the list of waiting jobs
 
   Time reserved_start;  // conservative: its reservation
   Shares reserved_shares;
+
+  Amount asked_cores() const { return count * request->cores; }
 
   // The work that it has done by then, in seconds of its runtime; what it cost to begin again is not among it.
   double done(Time now) const {

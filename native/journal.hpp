@@ -25,7 +25,6 @@ enum class Act : std::uint8_t {
   Open,
   Reserve,
   Unreserve,
-  Resize,
 };
 
 // Whose turn it is in a pass: observers' before, the decider's, observers' after.

@@ -46,9 +46,7 @@ class NodePlan final : public Plan {
   bool possible_on(const Job &job, const Shares &shares) const override {
     const NodeState lowest = lowest_between(job, now(), now() + job.estimate);
     return affords(job, shares, now(), now() + job.estimate) &&
-           std::all_of(shares.begin(), shares.end(), [&](const Share &share) {
-             return share.chunks <= view_.machine().room(lowest, share.node, *job.request);
-           });
+           view_.machine().has_room(lowest, *job.request, shares, job.granted.get());
   }
 
   void occupy(const Job &job, const Shares &shares, Time from, Time until) override {
@@ -113,9 +111,9 @@ class NodePlan final : public Plan {
   bool affords(const Job &job, const Shares &shares, Time from, Time until) const {
     if (!view_.machine().capped()) return true;
     std::size_t i = find(from);
-    bool good = view_.machine().affords(steps_[i].state, *job.request, shares);
+    bool good = view_.machine().affords(steps_[i].state, *job.request, shares, job.granted.get());
     for (++i; good && i < steps_.size() && steps_[i].time < until; ++i)
-      good = view_.machine().affords(steps_[i].state, *job.request, shares);
+      good = view_.machine().affords(steps_[i].state, *job.request, shares, job.granted.get());
     return good;
   }
 
@@ -143,7 +141,8 @@ class NodePlan final : public Plan {
   void add(const Job &job, const Shares &shares, Time from, Time until, int sign) {
     if (!(until > from)) return;
     const std::size_t first = cut(from), last = until < kNever ? cut(until) : steps_.size();
-    for (std::size_t i = first; i < last; ++i) view_.machine().apply(steps_[i].state, *job.request, shares, sign);
+    for (std::size_t i = first; i < last; ++i)
+      view_.machine().apply(steps_[i].state, *job.request, shares, sign, job.granted.get());
     view_.worked(static_cast<std::int64_t>((last - first) * (1 + shares.size())));
     join(last), join(first);
   }

@@ -45,6 +45,7 @@ class Job:
     backfilled: bool = False
     priority: float = math.nan
     nodes: dict[int, int] = field(default_factory=dict)  # node number -> chunks
+    granted: dict[int, dict[str, int]] | None = None  # node number -> amounts, where they are not chunks of its request
     attempt: int = 0  # grows when it is requeued, or ends otherwise than by itself
     released: bool = False  # passes=event: gone as believed, its completion not delivered yet
     state: str = ""

@@ -158,6 +158,8 @@ def new_simulation(
         validate=validate,
         repeat_workload=repeat_workload,
     )
+    if getattr(choice.decider, "own_amounts", False):
+        simulation.use_own_amounts()
     groups = [(number, group) for number, group in enumerate(cluster.groups) for _ in range(group.count)]
     simulation.view.cluster.describe(
         {

@@ -40,6 +40,7 @@ class Policy(ABC):
     observers: Sequence[object] = ()
     resumable = True  # whether a run with it can be taken up again from a checkpoint
     knows_calendar = True  # whether it can keep to what observers set aside; if not, maintenance is a surprise to it
+    own_amounts = False  # whether it answers for what jobs get: it may grant less, and no job is rejected for its size
     knows_budget = True  # whether it can wait for room in a budget of the whole machine; if not, a cap is refused
 
     @abstractmethod

@@ -263,6 +263,7 @@ class Simulation:
                 **({} if (decider := self._facts()) is None else {"decider": decider}),
                 "workload": _described(self._workload, self._feed.requests.left_out),
                 "requests": self._feed.requests.all,
+                **({"own_amounts": True} if getattr(self._choice.decider, "own_amounts", False) else {}),
                 **recorded(self._calendar, self._cluster),
                 "timing": {"engine": seconds},
                 "observed": observed,

@@ -49,6 +49,7 @@ class RealSlurm(Policy):
     resumable = False
     knows_calendar = False
     knows_budget = False
+    own_amounts = True
 
     def __init__(
         self,
@@ -220,10 +221,8 @@ class RealSlurm(Policy):
             return not self._controller.unanswered
         info = self._controller.job(launch.number)
         self._known.launched(known, launch.number, launch.nodes[0])
-        shares = [(self._nodes[name], cpus) for name, cpus in zip(launch.nodes, launch.cpus, strict=True)]
-        if (given := sum(launch.cpus)) != known.job.count:
-            view.resize(known.job, given)
-        started = view.start(known.job, shares, priority=info.priority, backfilled=info.backfilled)
+        granted = [(self._nodes[name], {"cores": cpus}) for name, cpus in zip(launch.nodes, launch.cpus, strict=True)]
+        started = view.start(known.job, granted, priority=info.priority, backfilled=info.backfilled)
         if not started:
             raise SlurmError(
                 f"Slurm has started job {self._speaker.written(known.job.id)} on {launch.nodes}, but "

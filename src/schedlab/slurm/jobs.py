@@ -69,8 +69,7 @@ def in_cpus(workload: Workload, noted: Mapping[str, int] = MappingProxyType({}))
 
     filled = dict(Counter(workload.report.filled) + Counter(noted))
     report = replace(workload.report, for_slurm={}, filled=filled)  # Slurm is told as written
-    # Slurm may give more than was asked for.
-    return replace(workload, source=batches, requests=single, flexible=True, report=report)
+    return replace(workload, source=batches, requests=single, report=report)
 
 
 def _partition(request: Request) -> str | None:
