@@ -4,6 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 SOURCES := $(wildcard native/*.cpp native/*.hpp native/virtual_clock/*.c native/virtual_clock/*.h)
 STYLED := $(SOURCES) $(wildcard tests/native/*.cpp)
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) # one more than cores: many tests wait for other processes
 unexport PYTHONDONTWRITEBYTECODE # compiling the package anew in every process would be half of what many tests take
 
 .PHONY: demo test check-style unit bench fuzz sanitize stubs format clean
@@ -33,7 +34,7 @@ check-style: $(VENV)/.built
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.built
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 bench: $(VENV)/.built
 	$(BIN)/python -m benchmarks

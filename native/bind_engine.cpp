@@ -30,7 +30,6 @@ using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 class PythonHost final : public Host {
  public:
   nb::object batches, write, progress, within;
-  std::vector<std::string> resources;  // of the machine, cores first
   double tick_seconds = 0.1;
 
   bool refill(JobColumns &columns) override {
@@ -66,72 +65,12 @@ class PythonHost final : public Host {
     return true;
   }
 
-  void take(JobRows &&rows) override {
+  void take(Batch &&rows) override {
     nb::gil_scoped_acquire held;
     nb::dict batch;
-    const auto give = [&](const char *name, const auto &column) {
-      if (column.data()) batch[name] = to_array(column, rows);
-    };
-    give("sequence", rows.sequence), give("id", rows.id);
-    give("user", rows.user), give("group", rows.group), give("queue", rows.queue), give("partition", rows.partition);
-    give("submit", rows.submit), give("eligible", rows.eligible), give("start", rows.start), give("end", rows.end);
-    give("state", rows.state), give("reason", rows.reason);
-    give("cores", rows.cores), give("count", rows.count), give("request", rows.request);
-    give("runtime", rows.runtime), give("limit", rows.limit), give("estimate", rows.estimate);
-    give("backfilled", rows.backfilled), give("priority", rows.priority);
-    give("after", rows.after), give("think", rows.think);
-    give("allocated", rows.allocated);
-    give_allocations(batch, rows.allocations);
-    write("jobs", batch);
-  }
-
-  void take(TimelineRows &&rows) override {
-    nb::gil_scoped_acquire held;
-    nb::dict batch;
-    batch["time"] = to_array(rows.time, rows);
-    batch["running"] = to_array(rows.running, rows);
-    batch["queued"] = to_array(rows.queued, rows);
-    batch["used_cores"] = to_array(rows.used_cores, rows);
-    batch["queued_cores"] = to_array(rows.queued_cores, rows);
-    for (std::size_t r = 1; r < resources.size(); ++r) {
-      batch[("used_" + resources[r]).c_str()] = to_array(rows.others[2 * r - 2], rows);
-      batch[("queued_" + resources[r]).c_str()] = to_array(rows.others[2 * r - 1], rows);
-    }
-    write("timeline", batch);
-  }
-
-  void take(PieceRows &&rows) override {
-    nb::gil_scoped_acquire held;
-    nb::dict batch;
-    const auto give = [&](const char *name, const auto &column) { batch[name] = to_array(column, rows); };
-    give("sequence", rows.sequence), give("id", rows.id), give("cores", rows.cores), give("count", rows.count);
-    give("request", rows.request), give("begin", rows.begin), give("end", rows.end);
-    give("work", rows.work), give("rate", rows.rate), give("how", rows.how), give("reason", rows.reason),
-        give("allocated", rows.allocated);
-    give("expected_end", rows.expected_end);
-    give_allocations(batch, rows.allocations);
-    write("pieces", batch);
-  }
-
-  void take(NodeRows &&rows) override {
-    nb::gil_scoped_acquire held;
-    nb::dict batch;
-    batch["time"] = to_array(rows.time, rows);
-    batch["node"] = to_array(rows.node, rows);
-    batch["mode"] = to_array(rows.mode, rows);
-    write("nodes", batch);
-  }
-
-  void take(PassRows &&rows) override {
-    nb::gil_scoped_acquire held;
-    nb::dict batch;
-    batch["time"] = to_array(rows.time, rows);
-    batch["queued"] = to_array(rows.queued, rows);
-    batch["running"] = to_array(rows.running, rows);
-    batch["decide_seconds"] = to_array(rows.decide_seconds, rows);
-    batch["pass_seconds"] = to_array(rows.pass_seconds, rows);
-    batch["memory_mb"] = to_array(rows.memory_mb, rows);
-    write("performance", batch);
+    for (const Batch *part = &rows; part; part = part->details())
+      for (const Batch::Laid &column : part->columns()) batch[column.name.c_str()] = to_array(column, *part);
+    write(rows.table(), batch);
   }
 
   void forget() { batches.reset(), write.reset(), progress.reset(), within.reset(), batch_.reset(); }
@@ -166,10 +105,6 @@ class PythonHost final : public Host {
   template <class T>
   const T *optional(const char *name) {
     return batch_.contains(name) ? column<T>(name) : nullptr;
-  }
-  static void give_allocations(nb::dict &batch, const AllocationRows &rows) {
-    batch["node"] = to_array(rows.node, rows);
-    batch["chunks"] = to_array(rows.chunks, rows);
   }
 
   nb::dict batch_;  // keeps the columns alive
@@ -233,7 +168,6 @@ class Simulation {
              const std::string &estimate, double estimate_factor, nb::object estimator, bool pass_per_event,
              bool kill_at_limit, bool follow_dependencies, const std::vector<WindowChoice> &calendar,
              const std::optional<BudgetChoice> &budget, bool keep_history, bool validate, bool repeat_workload) {
-    host_.resources = resources;
     std::vector<Group> node_groups;
     for (const auto &[count, amounts] : groups) node_groups.push_back({count, amounts});
     const Options options{pass_per_event, kill_at_limit,   follow_dependencies, exclusive,

@@ -32,4 +32,13 @@ Arena::~Arena() {
     ::operator delete(begin_, kLine);
 }
 
+void Batch::lay_out(const std::vector<Named> &named) {
+  std::size_t bytes = 0;
+  for (const Named &column : named) bytes += column.padded_(capacity_);
+  memory_ = std::make_shared<Arena>(bytes, number_ < kHugeBatches);
+  columns_.reserve(named.size());
+  for (const Named &column : named)
+    columns_.push_back({column.name_, column.element_, column.place_(column.column_, *memory_, capacity_)});
+}
+
 }  // namespace schedlab

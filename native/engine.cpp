@@ -22,7 +22,7 @@ Engine::Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> 
       books_(machine_.budget() ? std::make_unique<BudgetBooks>(*machine_.budget()) : nullptr),
       tick_every_(std::clamp((1 << 20) / std::max(machine_.nodes(), 1), 1, 4096)),  // a place may cost a look at each
       rows_(0, {options.repeat_workload, options.follow_dependencies, static_cast<std::size_t>(machine_.nodes())}),
-      timeline_(0, machine_.resources()),
+      timeline_(0, machine_.resource_names()),
       others_(timeline_.others.size()) {
   note_moves_ = machine_.resources() > 1;
   for (Window &window : calendar_) {
@@ -274,7 +274,7 @@ void Engine::record() {
     if (timeline_.room() == 0) {
       const int next = timeline_.number() + 1;
       host_.take(std::move(timeline_));
-      timeline_ = TimelineRows(next, machine_.resources());
+      timeline_ = TimelineRows(next, machine_.resource_names());
     }
     row = timeline_.new_row();
   }

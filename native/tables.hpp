@@ -1,6 +1,8 @@
 // Columns in, columns out: how jobs enter the engine and how results leave it, a batch at a time.
 #pragma once
 
+#include <string>
+
 #include "columns.hpp"
 #include "types.hpp"
 
@@ -23,12 +25,16 @@ struct JobColumns {
   const double *interval;
 };
 
+// Tables of results. Each has a struct that lists its columns with the names by which the host knows them (there they
+// get their types in files, and their meaning: src/schedlab/model/tables.py).
+
 // Which nodes the jobs of a batch had, one job after the other.
 struct AllocationRows : Batch {
   Column<std::int32_t> node, chunks;
 
-  AllocationRows(int number, std::size_t nodes) : Batch(number, std::max(4 * usual_capacity(number), nodes)) {
-    lay_out(node, chunks);
+  AllocationRows(int number, std::size_t nodes)
+      : Batch("allocations", number, std::max(4 * usual_capacity(number), nodes)) {
+    lay_out({{"node", node}, {"chunks", chunks}});
   }
   // Where these end.
   std::int32_t add(const Shares &shares) {
@@ -60,17 +66,26 @@ struct JobRows : Batch {
   Column<std::int32_t> request, user, group, queue, partition;
   Column<double> submit, runtime, limit, think;
 
-  JobRows(int number, RowContent wanted) : Batch(number), allocations(number, wanted.nodes), content(wanted) {
-    const auto with = [&](auto &...more) {
-      lay_out(sequence, cores, eligible, start, end, estimate, priority, state, reason, backfilled, allocated, more...);
-    };
-    if (!content.workload)
-      with();
-    else if (!content.dependencies)
-      with(id, count, request, user, group, queue, partition, submit, runtime, limit);
-    else
-      with(id, count, request, user, group, queue, partition, submit, runtime, limit, after, think);
+  JobRows(int number, RowContent wanted) : Batch("jobs", number), allocations(number, wanted.nodes), content(wanted) {
+    std::vector<Named> named{
+        {"sequence", sequence}, {"cores", cores},         {"eligible", eligible},    {"start", start},
+        {"end", end},           {"estimate", estimate},   {"priority", priority},    {"state", state},
+        {"reason", reason},     {"allocated", allocated}, {"backfilled", backfilled}};
+    if (content.workload)
+      named.insert(named.end(), {{"id", id},
+                                 {"count", count},
+                                 {"request", request},
+                                 {"user", user},
+                                 {"group", group},
+                                 {"queue", queue},
+                                 {"partition", partition},
+                                 {"submit", submit},
+                                 {"runtime", runtime},
+                                 {"limit", limit}});
+    if (content.workload && content.dependencies) named.insert(named.end(), {{"after", after}, {"think", think}});
+    lay_out(named);
   }
+  const Batch *details() const override { return &allocations; }
   bool has_room(const Shares &shares) const { return room() > 0 && allocations.room() >= shares.size(); }
 };
 
@@ -87,9 +102,22 @@ struct PieceRows : Batch {
   Column<std::int32_t> allocated;
   AllocationRows allocations;
 
-  PieceRows(int number, std::size_t nodes) : Batch(number), allocations(number, nodes) {
-    lay_out(sequence, id, cores, count, request, begin, end, work, rate, expected_end, how, reason, allocated);
+  PieceRows(int number, std::size_t nodes) : Batch("pieces", number), allocations(number, nodes) {
+    lay_out({{"sequence", sequence},
+             {"id", id},
+             {"cores", cores},
+             {"count", count},
+             {"request", request},
+             {"begin", begin},
+             {"end", end},
+             {"work", work},
+             {"rate", rate},
+             {"expected_end", expected_end},
+             {"how", how},
+             {"reason", reason},
+             {"allocated", allocated}});
   }
+  const Batch *details() const override { return &allocations; }
   bool has_room(const Shares &shares) const { return room() > 0 && allocations.room() >= shares.size(); }
 };
 
@@ -99,7 +127,7 @@ struct NodeRows : Batch {
   Column<std::int32_t> node;
   Column<std::uint8_t> mode;
 
-  explicit NodeRows(int number) : Batch(number) { lay_out(time, node, mode); }
+  explicit NodeRows(int number) : Batch("nodes", number) { lay_out({{"time", time}, {"node", node}, {"mode", mode}}); }
 };
 
 // The system after each instant at which something changed.
@@ -109,8 +137,18 @@ struct TimelineRows : Batch {
   Column<std::int64_t> used_cores, queued_cores;
   std::vector<Column<std::int64_t>> others;  // for each resource besides cores: what is used, what is asked for
 
-  TimelineRows(int number, int resources) : Batch(number), others(2 * static_cast<std::size_t>(resources - 1)) {
-    lay_out_with(others, time, running, queued, used_cores, queued_cores);
+  TimelineRows(int number, const std::vector<std::string> &resources)
+      : Batch("timeline", number), others(2 * (resources.size() - 1)) {
+    std::vector<Named> named{{"time", time},
+                             {"running", running},
+                             {"queued", queued},
+                             {"used_cores", used_cores},
+                             {"queued_cores", queued_cores}};
+    for (std::size_t r = 1; r < resources.size(); ++r) {
+      named.emplace_back("used_" + resources[r], others[2 * r - 2]);
+      named.emplace_back("queued_" + resources[r], others[2 * r - 1]);
+    }
+    lay_out(named);
   }
 };
 
@@ -120,8 +158,13 @@ struct PassRows : Batch {
   Column<std::int32_t> queued, running;                   // as the decider found them
   Column<float> decide_seconds, pass_seconds, memory_mb;  // NaN: the system does not tell
 
-  explicit PassRows(int number) : Batch(number) {
-    lay_out(time, queued, running, decide_seconds, pass_seconds, memory_mb);
+  explicit PassRows(int number) : Batch("performance", number) {
+    lay_out({{"time", time},
+             {"queued", queued},
+             {"running", running},
+             {"decide_seconds", decide_seconds},
+             {"pass_seconds", pass_seconds},
+             {"memory_mb", memory_mb}});
   }
 };
 
@@ -130,11 +173,7 @@ class Host {
  public:
   virtual ~Host() = default;
   virtual bool refill(JobColumns &columns) = 0;  // false when the workload is over
-  virtual void take(JobRows &&rows) = 0;
-  virtual void take(TimelineRows &&rows) = 0;
-  virtual void take(PieceRows &&rows) = 0;
-  virtual void take(NodeRows &&rows) = 0;
-  virtual void take(PassRows &&rows) = 0;
+  virtual void take(Batch &&rows) = 0;           // of any table
   // Both look at the clock, and do something a few times a second; both may throw to stop the run. `tick` comes at the
   // end of an instant, when everything may be looked at; `tick_within` in the middle of a pass that takes its time,
   // when nothing may. An engine that was stopped there is good for nothing but being destroyed.

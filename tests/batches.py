@@ -61,8 +61,6 @@ def job_batch(rows: list[tuple[Any, ...]] = FIVE_JOBS) -> dict[str, Any]:
         "estimate": np.nan_to_num(ends - starts),
         "backfilled": np.array(backfilled, bool),
         "priority": np.where(np.isnan(starts), np.nan, submits),
-        "after": np.full(n, -1, np.int64),
-        "think": np.zeros(n),
         "allocated": np.cumsum([*map(len, nodes)]).astype(np.int32),
         "node": np.array([node for places in nodes for node in places], np.int32),
         "chunks": np.array([count for places in nodes for count in places.values()], np.int32),

@@ -15,8 +15,8 @@ from schedlab.model.run import Run
 @pytest.fixture
 def run() -> Run:
     with MemoryWriter(TWO_NODES) as writer:
-        writer.write_jobs(job_batch())
-        writer.write_timeline(time_batch())
+        writer.write("jobs", job_batch())
+        writer.write("timeline", time_batch())
         return writer.finish(config())
 
 
@@ -46,7 +46,7 @@ def test_by_user(run: Run) -> None:
 
 def test_an_unknown_user_is_null() -> None:
     with MemoryWriter(TWO_NODES) as writer:
-        writer.write_jobs(job_batch() | {"user": job_batch()["group"]})
+        writer.write("jobs", job_batch() | {"user": job_batch()["group"]})
         run = writer.finish(config())
     assert by_class(run.tables, "user")["class"].to_list() == [None]
 
@@ -84,7 +84,7 @@ def test_edges_of_classes(by: str, values: list[int], expected: list[str]) -> No
         for i, value in enumerate(values)
     ]
     with MemoryWriter(TWO_NODES) as writer:
-        writer.write_jobs(job_batch(jobs))
+        writer.write("jobs", job_batch(jobs))
         run = writer.finish(config())
     assert by_class(run.tables, by)["class"].to_list() == expected
 

@@ -43,7 +43,7 @@ def test_the_best_is_starred_with_what_looks_the_same() -> None:
 
 
 def comparison(*policies: str) -> Comparison:
-    empty = summarise(MemoryTables(Cluster.of_cores(1), dependencies=False), 1)
+    empty = summarise(MemoryTables(Cluster.of_cores(1)), 1)
     rows = []
     for number, policy in enumerate(policies, 1):
         wait = dict.fromkeys(empty["wait"], 3600.0 * number)

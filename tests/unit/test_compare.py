@@ -35,8 +35,8 @@ def make(
     described["workload"] |= workload or {}
     jobs = [(*row[:3], row[3] + later, row[4] + later, *row[5:]) for row in FIVE_JOBS]
     with MemoryWriter(cluster) as writer:
-        writer.write_jobs(job_batch(jobs))
-        writer.write_timeline(time_batch())
+        writer.write("jobs", job_batch(jobs))
+        writer.write("timeline", time_batch())
         return writer.finish(described)
 
 

@@ -15,7 +15,7 @@ from schedlab.model.run import Run
 
 def finished(jobs: list[Any] = FIVE_JOBS) -> Run:
     with MemoryWriter(TWO_NODES) as writer:
-        writer.write_jobs(job_batch(jobs))
+        writer.write("jobs", job_batch(jobs))
         return writer.finish(config())
 
 
@@ -52,7 +52,7 @@ def test_fairness() -> None:
 
 def test_unknown_users_are_not_a_user() -> None:
     with MemoryWriter(TWO_NODES) as writer:
-        writer.write_jobs(job_batch() | {"user": job_batch()["group"]})
+        writer.write("jobs", job_batch() | {"user": job_batch()["group"]})
         found = fairness(writer.finish(config()))
     assert found["users"] == 0
     assert found["jain_wait"] is None
@@ -83,7 +83,7 @@ def test_starts_later_than_in_a_reference() -> None:
 def test_the_start_counts_and_not_the_wait() -> None:
     with MemoryWriter(TWO_NODES) as writer:  # jobs became eligible later, and started at the same times
         batch = job_batch()
-        writer.write_jobs(batch | {"eligible": batch["start"]})
+        writer.write("jobs", batch | {"eligible": batch["start"]})
         reference = writer.finish(config())
     assert start_misses(finished(), reference).missed == 0
 

@@ -27,9 +27,9 @@ def make_run(request: pytest.FixtureRequest, tmp_path: Path) -> MakeRun:
         with MemoryWriter(TWO_NODES) if memory else RunWriter(tmp_path / "run", TWO_NODES) as writer:
             pieces = 1 if request.param == "folder in pieces" else 1000
             for begin in range(0, len(jobs), pieces):
-                writer.write_jobs(job_batch(jobs[begin : begin + pieces]))
+                writer.write("jobs", job_batch(jobs[begin : begin + pieces]))
             for begin in range(0, len(times), pieces):
-                writer.write_timeline(time_batch(times[begin : begin + pieces]))
+                writer.write("timeline", time_batch(times[begin : begin + pieces]))
             return writer.finish(config(**options))
 
     return make

@@ -26,8 +26,8 @@ DEMO = Path(__file__).parents[2] / "examples" / "demo.swf"
 
 def five_jobs(policy: str = "easy", **observed: float) -> Run:
     with MemoryWriter(TWO_NODES) as writer:
-        writer.write_jobs(job_batch())
-        writer.write_timeline(time_batch())
+        writer.write("jobs", job_batch())
+        writer.write("timeline", time_batch())
         return writer.finish(config(policy) | ({"observed": observed} if observed else {}))
 
 
@@ -57,8 +57,8 @@ def test_a_metric_and_what_it_is_called(name: str, value: float, label: str, uni
 
 def test_jobs_that_take_no_time_have_no_weight() -> None:
     with MemoryWriter(TWO_NODES) as writer:
-        writer.write_jobs(job_batch([(1, 0, 0.0, 5.0, 5.0, "completed", 2, False, {0: 2})]))
-        writer.write_timeline(time_batch())
+        writer.write("jobs", job_batch([(1, 0, 0.0, 5.0, 5.0, "completed", 2, False, {0: 2})]))
+        writer.write("timeline", time_batch())
         summary = writer.finish(config("easy")).summary
     assert summary["wait"]["mean"] == 5
     assert summary["wait"]["weighted"] is None
@@ -105,8 +105,8 @@ def test_a_file_that_is_not_there(kind: str, tmp_path: Path) -> None:
 
 def test_compare_on_the_command_line(tmp_path: Path) -> None:
     with RunWriter(tmp_path / "run", TWO_NODES) as writer:
-        writer.write_jobs(job_batch(FIVE_JOBS))
-        writer.write_timeline(time_batch())
+        writer.write("jobs", job_batch(FIVE_JOBS))
+        writer.write("timeline", time_batch())
         writer.finish(config("easy"))
     run = str(tmp_path / "run")
     found = CliRunner().invoke(app, ["compare", run, "--metric", "turnaround.max", "-m", "wait.weighted"])

@@ -27,7 +27,7 @@ OTHER_JOBS = [
 
 def finished(jobs: list[Any]) -> Run:
     with MemoryWriter(TWO_NODES) as writer:
-        writer.write_jobs(job_batch(jobs))
+        writer.write("jobs", job_batch(jobs))
         return writer.finish(config())
 
 

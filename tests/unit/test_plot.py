@@ -28,8 +28,8 @@ def five_jobs(policy: str = "easy", origin: str | None = None) -> Run:
     described = config(policy)
     described["workload"]["origin"] = origin
     with MemoryWriter(TWO_NODES) as writer:
-        writer.write_jobs(job_batch())
-        writer.write_timeline(time_batch())
+        writer.write("jobs", job_batch())
+        writer.write("timeline", time_batch())
         return writer.finish(described)
 
 

@@ -79,9 +79,10 @@ def test_stretches_instead_of_the_job_and_nodes_that_were_down() -> None:
     """Job 1 ran on the first node, was requeued, and ran again on the second, while the first was down."""
     rows = [(1, 0, 0.0, 50.0, 80.0, "completed", 2, False, {1: 2})]
     with MemoryWriter(TWO_NODES) as writer:
-        writer.write_jobs(job_batch(rows))
-        writer.write_timeline(time_batch([(0.0, 1, 0, 2, 0), (80.0, 0, 0, 0, 0)]))
-        writer.write_pieces(
+        writer.write("jobs", job_batch(rows))
+        writer.write("timeline", time_batch([(0.0, 1, 0, 2, 0), (80.0, 0, 0, 0, 0)]))
+        writer.write(
+            "pieces",
             {
                 "id": np.array([1, 1]),
                 "sequence": np.array([0, 0]),
@@ -98,10 +99,10 @@ def test_stretches_instead_of_the_job_and_nodes_that_were_down() -> None:
                 "allocated": np.array([1, 2], np.int32),
                 "node": np.array([0, 1], np.int32),
                 "chunks": np.array([2, 2], np.int32),
-            }
+            },
         )
         modes = np.array([NODE_STATES.index("down"), NODE_STATES.index("up")], np.uint8)
-        writer.write_nodes({"time": np.array([20.0, 60.0]), "node": np.array([0, 0]), "mode": modes})
+        writer.write("nodes", {"time": np.array([20.0, 60.0]), "node": np.array([0, 0]), "mode": modes})
         run = writer.finish(config())
     assert rectangles(job_bars(run, Machine(TWO_NODES), WHOLE)) == [(0, 0, 20, 0, 2), (0, 50, 80, 2, 4)]
     axes = plot_gantt(run)
@@ -186,8 +187,8 @@ def hundred_thousand_jobs() -> Run:
         "node": (sequence % nodes).astype(np.int32),
     }
     with MemoryWriter(sl.Cluster.uniform(nodes, cores=4)) as writer:
-        writer.write_jobs(batch)
-        writer.write_timeline(time_batch([(0.0, 125, 0, 500, 0), (80_000.0, 0, 0, 0, 0)]))
+        writer.write("jobs", batch)
+        writer.write("timeline", time_batch([(0.0, 125, 0, 500, 0), (80_000.0, 0, 0, 0, 0)]))
         return writer.finish(config())
 
 

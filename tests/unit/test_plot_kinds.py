@@ -36,8 +36,8 @@ WAITING = [70 / 60, 90 / 60, 0]
 
 def nothing_started() -> Run:
     with MemoryWriter(TWO_NODES) as writer:
-        writer.write_jobs(job_batch([(5, 0, 40.0, NAN, 40.0, "rejected", 9, False, {})]))
-        writer.write_timeline(time_batch([(40.0, 0, 0, 0, 0)]))
+        writer.write("jobs", job_batch([(5, 0, 40.0, NAN, 40.0, "rejected", 9, False, {})]))
+        writer.write("timeline", time_batch([(40.0, 0, 0, 0, 0)]))
         return writer.finish(config("easy"))
 
 
@@ -128,8 +128,8 @@ def test_a_job_of_length_zero_has_no_slowdown() -> None:
     """It is in no figure of slowdowns, and in all of the others."""
     rows = [(1, 0, 0.0, 100.0), (3, 1, 100.0, 100.0), (5, 2, 100.0, 150.0)]  # job, sequence, start, end
     with MemoryWriter(TWO_NODES) as writer:
-        writer.write_jobs(job_batch([(j, n, 0.0, a, b, "completed", 4, False, {0: 2, 1: 2}) for j, n, a, b in rows]))
-        writer.write_timeline(time_batch())
+        writer.write("jobs", job_batch([(j, n, 0.0, a, b, "completed", 4, False, {0: 2, 1: 2}) for j, n, a, b in rows]))
+        writer.write("timeline", time_batch())
         run = writer.finish(config())
     np.testing.assert_allclose(measured(run, "wait"), [0, 100, 100])
     np.testing.assert_allclose(measured(run, "slowdown"), [1, 3])
@@ -176,8 +176,8 @@ def test_queues_as_boxes_and_shares_of_time() -> None:
 @pytest.mark.parametrize("kind", ["box", "violin", "ecdf"])
 def test_a_long_queue_is_on_a_scale_of_factors(kind: str) -> None:
     with MemoryWriter(TWO_NODES) as writer:
-        writer.write_jobs(job_batch())
-        writer.write_timeline(time_batch([(0.0, 1, 0, 4, 0), (40.0, 1, 800, 4, 800), (160.0, 0, 0, 0, 0)]))
+        writer.write("jobs", job_batch())
+        writer.write("timeline", time_batch([(0.0, 1, 0, 4, 0), (40.0, 1, 800, 4, 800), (160.0, 0, 0, 0, 0)]))
         run = writer.finish(config("easy"))
     axes = draw(kind, [run], metric="queue_length")
     assert_readable(figure_drawn(axes))
@@ -234,8 +234,8 @@ def test_few_running_of_many_jobs_are_seen() -> None:
     """The lines are thinner than the area between them: four jobs of 500."""
     jobs = [(number, 0, 0.0, 1.0 + number // 4, 2.0 + number // 4, "completed", 1, False, {}) for number in range(500)]
     with MemoryWriter(TWO_NODES) as writer:
-        writer.write_jobs(job_batch(jobs))
-        writer.write_timeline(time_batch())
+        writer.write("jobs", job_batch(jobs))
+        writer.write("timeline", time_batch())
         run = writer.finish(config("easy"))
     axes = plot_curves(run)
     figure_drawn(axes)
@@ -367,8 +367,8 @@ def test_the_axis_of_a_full_machine_says_where_it_begins() -> None:
 
     def axes(cores: int) -> Any:
         with MemoryWriter(TWO_NODES) as writer:
-            writer.write_jobs(job_batch([(1, 0, 0.0, 0.0, hour, "completed", cores, False, {})]))
-            writer.write_timeline(time_batch([(0.0, 0, 1, cores, 1), (hour, 0, 0, 0, 0)]))
+            writer.write("jobs", job_batch([(1, 0, 0.0, 0.0, hour, "completed", cores, False, {})]))
+            writer.write("timeline", time_batch([(0.0, 0, 1, cores, 1), (hour, 0, 0, 0, 0)]))
             run = writer.finish(config("easy"))
         return plot_baseline(run, [Phase("experiment", 0, hour)]).axes[0]
 

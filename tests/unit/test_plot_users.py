@@ -33,8 +33,8 @@ def runs_of(users: list[str], policy: str, late: float = 0.0) -> Run:
     described = config(policy)
     described["workload"]["labels"] = {"user": users}
     with MemoryWriter(TWO_NODES) as writer:
-        writer.write_jobs(batch)
-        writer.write_timeline(time_batch())
+        writer.write("jobs", batch)
+        writer.write("timeline", time_batch())
         return writer.finish(described)
 
 

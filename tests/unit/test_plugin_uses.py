@@ -193,8 +193,8 @@ def fails(run):
 def finished(policy: str, later: float = 0) -> Run:
     jobs = [(*row[:3], row[3] + later, row[4] + later, *row[5:]) for row in FIVE_JOBS]
     with MemoryWriter(TWO_NODES) as writer:
-        writer.write_jobs(job_batch(jobs))
-        writer.write_timeline(time_batch())
+        writer.write("jobs", job_batch(jobs))
+        writer.write("timeline", time_batch())
         return writer.finish(config(policy))
 
 

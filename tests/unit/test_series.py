@@ -20,10 +20,10 @@ from schedlab.model.run import Run
 def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
     memory = request.param == "memory"
     with MemoryWriter(TWO_NODES) if memory else RunWriter(tmp_path / "run", TWO_NODES) as writer:
-        writer.write_jobs(job_batch())
+        writer.write("jobs", job_batch())
         pieces = len(FIVE_TIMES) if memory else 1
         for begin in range(0, len(FIVE_TIMES), pieces):
-            writer.write_timeline(time_batch(FIVE_TIMES[begin : begin + pieces]))
+            writer.write("timeline", time_batch(FIVE_TIMES[begin : begin + pieces]))
         about: dict[str, Any] = config()
         about["workload"]["phases"] = [{"name": "experiment", "begin": 20.0, "end": 110.0}]
         return writer.finish(about)
@@ -76,7 +76,7 @@ def test_utilisation_of_a_window(run: Run) -> None:
 
 def test_two_rows_at_one_time(run: Run) -> None:
     class Twice:
-        def timeline_batches(self, names: Any) -> Any:
+        def batches(self, names: Any, table: str) -> Any:
             yield {"time": np.array([0.0, 10.0, 10.0]), "queued": np.array([1, 5, 2])}
             yield {"time": np.array([10.0, 20.0]), "queued": np.array([3, 0])}
 

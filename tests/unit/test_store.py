@@ -30,15 +30,15 @@ from schedlab.model.version import VERSION
 
 def write(path: Path, policy: str = "easy", *, force: bool = False) -> Run:
     with RunWriter(path, TWO_NODES, force=force) as writer:
-        writer.write_jobs(job_batch())
-        writer.write_timeline(time_batch())
+        writer.write("jobs", job_batch())
+        writer.write("timeline", time_batch())
         return writer.finish(config(policy))
 
 
 def in_memory() -> Run:
     with MemoryWriter(TWO_NODES) as writer:
-        writer.write_jobs(job_batch())
-        writer.write_timeline(time_batch())
+        writer.write("jobs", job_batch())
+        writer.write("timeline", time_batch())
         return writer.finish(config())
 
 
@@ -81,8 +81,9 @@ def test_the_jobs_of_a_run(tmp_path: Path) -> None:
 
 
 def test_columns_that_only_some_runs_have(tmp_path: Path) -> None:
-    with RunWriter(tmp_path / "run", Cluster.of_cores(4), dependencies=True) as writer:
-        writer.write_jobs(job_batch() | {"name": list("edcba")})
+    after = {"after": np.full(5, -1), "think": np.zeros(5)}
+    with RunWriter(tmp_path / "run", Cluster.of_cores(4)) as writer:
+        writer.write("jobs", job_batch() | {"name": list("edcba")} | after)
         run = writer.finish(config())
     assert run.jobs["name"].to_list() == ["d", "b", "a", "c", "e"]
     assert run.jobs["after"].to_list() == [None] * 5
@@ -118,7 +119,7 @@ def test_bytes_do_not_depend_on_how_rows_come(tmp_path: Path, monkeypatch: pytes
     for size in (1, 3, 8, 23):
         with RunWriter(tmp_path / str(size), TWO_NODES) as writer:
             for begin in range(0, len(jobs), size):
-                writer.write_jobs(job_batch(jobs[begin : begin + size]))
+                writer.write("jobs", job_batch(jobs[begin : begin + size]))
             writer.finish(config())
         written = (tmp_path / str(size) / "jobs.parquet").read_bytes()
         assert written == (tmp_path / "1" / "jobs.parquet").read_bytes()
@@ -145,7 +146,7 @@ def test_a_run_is_not_overwritten(tmp_path: Path) -> None:
 def test_force_replaces_a_run(tmp_path: Path) -> None:
     write(tmp_path / "run", "easy")
     with RunWriter(tmp_path / "run", TWO_NODES, force=True) as writer:
-        writer.write_jobs(job_batch())
+        writer.write("jobs", job_batch())
         assert read_run(tmp_path / "run", verify=True).policy == "easy"  # until the new one is complete
         writer.finish(config("fcfs"))
     assert read_run(tmp_path / "run", verify=True).policy == "fcfs"
@@ -155,7 +156,7 @@ def test_force_replaces_a_run(tmp_path: Path) -> None:
 def test_a_failed_replacement_keeps_the_old_run(tmp_path: Path) -> None:
     write(tmp_path / "run", "easy")
     with pytest.raises(RuntimeError), RunWriter(tmp_path / "run", TWO_NODES, force=True) as writer:
-        writer.write_jobs(job_batch())
+        writer.write("jobs", job_batch())
         raise RuntimeError
     assert read_run(tmp_path / "run", verify=True).policy == "easy"
     assert everything_in(tmp_path) == RUN_FILES
@@ -198,7 +199,7 @@ def test_places_where_no_run_can_go(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_somebody_else_was_faster(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="already holds a run"), RunWriter(tmp_path / "run", TWO_NODES) as writer:
-        writer.write_jobs(job_batch())
+        writer.write("jobs", job_batch())
         other = tmp_path / "other"
         write(other, "fcfs")
         other.rename(tmp_path / "run")
@@ -211,7 +212,7 @@ def test_two_writers_of_one_run(tmp_path: Path) -> None:
     with RunWriter(tmp_path / "run", TWO_NODES) as first:
         with pytest.raises(InputError, match="another simulation"), RunWriter(tmp_path / "run", TWO_NODES):
             pass
-        first.write_jobs(job_batch())
+        first.write("jobs", job_batch())
         first.finish(config())
     assert everything_in(tmp_path) == RUN_FILES
 
@@ -222,15 +223,15 @@ def test_two_writers_of_one_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, SystemExit])
 def test_interruption_leaves_nothing(tmp_path: Path, error: type[BaseException]) -> None:
     with pytest.raises(error), RunWriter(tmp_path / "new" / "folders" / "run", TWO_NODES) as writer:
-        writer.write_jobs(job_batch())
-        writer.write_timeline(time_batch())
+        writer.write("jobs", job_batch())
+        writer.write("timeline", time_batch())
         raise error
     assert everything_in(tmp_path) == []
 
 
 def test_leaving_without_finish_leaves_nothing(tmp_path: Path) -> None:
     with RunWriter(tmp_path / "run", TWO_NODES) as writer:
-        writer.write_jobs(job_batch())
+        writer.write("jobs", job_batch())
     assert everything_in(tmp_path) == []
 
 
@@ -244,8 +245,8 @@ def test_full_disk(tmp_path: Path, table: str) -> None:
         RunWriter(tmp_path / "run", TWO_NODES) as writer,
     ):
         (tmp_path / f".run.partial-{os.getpid()}" / table).symlink_to("/dev/full")
-        writer.write_jobs(job_batch())
-        writer.write_timeline(time_batch())
+        writer.write("jobs", job_batch())
+        writer.write("timeline", time_batch())
         writer.finish(config())
     assert e.value.exit_code == 2
     assert "free some space" in e.value.hint
@@ -284,7 +285,7 @@ import sys, time
 from schedlab.engine.store import RunWriter
 from tests.batches import *
 with RunWriter(sys.argv[1], TWO_NODES, force=True) as writer:
-    writer.write_jobs(job_batch())
+    writer.write("jobs", job_batch())
     print("writing", flush=True)
     time.sleep(60)
 """
@@ -354,10 +355,10 @@ def test_reading_a_damaged_run(tmp_path: Path) -> None:
 
 def test_reading_while_a_run_is_being_written(tmp_path: Path) -> None:
     with RunWriter(tmp_path / "run", TWO_NODES) as writer:
-        writer.write_jobs(job_batch())
+        writer.write("jobs", job_batch())
         with pytest.raises(InputError, match="no such folder"):
             read_run(tmp_path / "run")
-        writer.write_timeline(time_batch(FIVE_TIMES))
+        writer.write("timeline", time_batch(FIVE_TIMES))
         writer.finish(config())
     assert len(read_run(tmp_path / "run").timeline) == len(FIVE_TIMES)
 

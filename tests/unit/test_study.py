@@ -21,8 +21,8 @@ from schedlab.model.run import Run
 
 def finished(jobs: list[Any] = FIVE_JOBS) -> Run:
     with MemoryWriter(TWO_NODES) as writer:
-        writer.write_jobs(job_batch(jobs))
-        writer.write_timeline(time_batch())
+        writer.write("jobs", job_batch(jobs))
+        writer.write("timeline", time_batch())
         return writer.finish(config())
 
 

@@ -82,14 +82,14 @@ def _reasons(tables: Tables) -> NDArray[Any]:
 
 def _requeues(tables: Tables, kept: NDArray[np.bool_] | None) -> dict[str, Any]:
     """How often jobs went back to the queue, by reason; nothing where none did."""
-    again = tables.pieces_column("how") == REQUEUED
+    again = tables.column("how", "pieces") == REQUEUED
     if not again.any():
         return {}
-    reason = tables.pieces_column("reason")
+    reason = tables.column("reason", "pieces")
     if not len(reason):
         reason = np.full(len(again), REASONS.index(BY_DECISION), np.uint8)
     if kept is not None:
-        again &= np.isin(tables.pieces_column("sequence"), tables.column("sequence")[kept])
+        again &= np.isin(tables.column("sequence", "pieces"), tables.column("sequence")[kept])
     return {"requeues": _words(reason[again])}
 
 
@@ -179,7 +179,7 @@ def _machine(tables: Tables, cores: int, span: _Span) -> dict[str, Any]:
     used = used_queued = queued_time = queue_area = 0.0
     longest = 0
     before: dict[str, NDArray[Any]] | None = None  # the last row of the previous piece
-    for batch in tables.timeline_batches(("time", "queued", "used_cores")):
+    for batch in tables.batches(("time", "queued", "used_cores"), "timeline"):
         piece = batch if before is None else {key: np.concatenate([before[key], batch[key]]) for key in batch}
         before = {key: column[-1:] for key, column in piece.items()}
         times = np.clip(piece["time"], span.begin, span.end)

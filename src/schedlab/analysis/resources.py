@@ -50,7 +50,7 @@ def machine_over_time(
     used = used_queued = queued_time = queue_area = most = 0.0
     names = ["time", "queued", *timeline_columns("used", resource), *timeline_columns("queued", resource)]
     before: dict[str, NDArray[Any]] | None = None
-    for batch in tables.timeline_batches(names):
+    for batch in tables.batches(names, "timeline"):
         piece = batch if before is None else {key: np.concatenate([before[key], batch[key]]) for key in batch}
         before = {key: column[-1:] for key, column in piece.items()}
         lengths = np.diff(np.clip(piece["time"], begin, end))

@@ -105,7 +105,7 @@ def time_means(tables: Tables, names: Sequence[str], edges: Floats) -> dict[str,
     areas = {name: np.zeros(len(edges)) for name in names}  # under the column, from the first row to each edge
     total = dict.fromkeys(names, 0.0)
     before: dict[str, NDArray[Any]] | None = None
-    for batch in tables.timeline_batches(("time", *names)):
+    for batch in tables.batches(("time", *names), "timeline"):
         if not len(batch["time"]):
             continue
         piece = batch if before is None else {key: np.concatenate([before[key], batch[key]]) for key in batch}

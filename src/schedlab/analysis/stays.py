@@ -35,7 +35,7 @@ def find_stays(tables: Tables, cluster: Cluster) -> Stays:
     import polars as pl
 
     columns = ["begin", "end", "request", "count", "nodes"]
-    jobs, pieces = tables.jobs(), tables.pieces()
+    jobs, pieces = tables.frame("jobs"), tables.frame("pieces")
     simple = jobs.filter(pl.col("start").is_not_null()).rename({"start": "begin"})
     if len(pieces):
         simple = simple.filter(~pl.col("sequence").is_in(pieces["sequence"].unique().implode()))
@@ -61,7 +61,7 @@ def closed_times(tables: Tables, cluster: Cluster) -> tuple[Floats, Floats, Numb
     number = {name: at for at, name in enumerate(cluster.node_names())}
     since: dict[int, float] = {}
     found: list[tuple[float, float, int]] = []
-    for time, name, state in tables.nodes().iter_rows():
+    for time, name, state in tables.frame("nodes").iter_rows():
         node = number[name]
         if state == "up" and node in since:
             found.append((since.pop(node), time, node))

@@ -78,9 +78,17 @@ class Feed:
         """The batch of results with all that is known of its jobs."""
         return _Joined(results, self)
 
+    @property
+    def kept_columns(self) -> list[str]:
+        """What results are joined with: what the workload says of jobs, as far as it counts."""
+        if self._kept is None:
+            return []
+        ignored = () if self._options.dependencies == "follow" else ("after", "think")
+        return [name for name in JOB_COLUMNS if name not in ignored]
+
     def column(self, name: str) -> NDArray[Any]:
         """A column of the workload that was kept, whole."""
-        if self._kept is None or name not in JOB_COLUMNS:
+        if self._kept is None or name not in self.kept_columns:
             raise KeyError(name)
         if name not in self._columns:
             parts = [getattr(batch, name) for batch in self._kept] or [np.empty(0, JOB_COLUMNS[name][0])]
@@ -146,7 +154,8 @@ class _Joined(Mapping[str, Any]):
         return self._feed.column(column)[self._results["sequence"]]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys((*self._results, *JOB_COLUMNS)))
+        names = ("name",) if self._feed.written else ()
+        return iter(dict.fromkeys((*self._results, *self._feed.kept_columns, *names)))
 
     def __len__(self) -> int:
         return len(list(iter(self)))

@@ -15,10 +15,9 @@ from typing import Any
 
 from schedlab.model.errors import InputError
 from schedlab.model.stopping import undisturbed
+from schedlab.model.tables import TABLES
 
-RUN_FILES = frozenset(
-    {"run.json", *(f"{table}.parquet" for table in ("jobs", "timeline", "pieces", "nodes", "observed", "performance"))}
-)
+RUN_FILES = frozenset({"run.json", *(table.file for table in TABLES.values())})
 
 _REMEDIES = {
     errno.ENOSPC: "free some space, or write to another disk",

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from schedlab._core import Job, View
@@ -162,7 +161,8 @@ class Observers:
             values.update({name: float(value) for name, value in finish(view).items()})
         return values
 
-    def per_job(self) -> pa.Table | None:
+    def per_job(self) -> dict[str, NDArray[Any]] | None:
+        """A batch of the table `observed`."""
         given: dict[str, PerJob] = {}
         for per_job in self._hooks["per_job"]:
             given.update(per_job())
@@ -173,7 +173,7 @@ class Observers:
         arrays = {name: np.full(len(sequences), np.nan) for name in columns}
         for name, (jobs, values) in columns.items():
             arrays[name][np.searchsorted(sequences, jobs)] = values
-        return pa.table({"sequence": pa.array(sequences)} | {n: pa.array(a) for n, a in arrays.items()})
+        return {"sequence": sequences, **arrays}
 
     def calendar(self, cluster: Cluster, decider: object = None, users: Sequence[str] = ()) -> list[Window]:
         return calendar_of(self._ask_all("calendar", cluster), cluster, decider, users)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,57 +12,41 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from schedlab.engine.folder import OutputFolder, explained
-from schedlab.engine.tables import NODES_SCHEMA, PERFORMANCE_SCHEMA, PIECES_SCHEMA
-from schedlab.model.states import PIECE_ENDS, REASONS, STATES, UNSAID
+from schedlab.engine.frames import as_frame, frame_of_jobs
+from schedlab.engine.tables import Batch, TableMaker, numbers
+from schedlab.model.cluster import Cluster
+from schedlab.model.table import Table
+from schedlab.model.tables import JOBS, OBSERVED, TABLES
 
 if TYPE_CHECKING:
     import polars as pl
 
 ROW_GROUP = 65_536
 
-# Times are smooth and counters grow: these encodings make files smaller and writing faster than plain values do.
-_SPLIT = (
-    "submit",
-    "eligible",
-    "start",
-    "end",
-    "runtime",
-    "priority",
-    "think",
-    "time",
-    "decide_seconds",
-    "pass_seconds",
-)
-_DELTA = ("job", "sequence", "running", "queued")
-_AMOUNTS = ("used_", "queued_")  # begin the names of columns of the timeline, one for each resource: also counters
-# Few different values. All other columns repeat too little for a dictionary to pay.
-_DICTIONARY = (
-    *("state", "reason", "user", "group", "queue", "partition"),
-    *("cores", "count", "request", "limit", "estimate", "nodes", "memory_mb"),
-)
+_ENCODINGS = {"split": "BYTE_STREAM_SPLIT", "delta": "DELTA_BINARY_PACKED"}
 
 
 class TableFile:
     """One Parquet file that grows. Its bytes depend on the rows only, not on how they were cut into batches."""
 
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
-        of_resources = schema.names if "used_cores" in schema.names else ()
-        counters = (*_DELTA, *(name for name in of_resources if name.startswith(_AMOUNTS)))
-        encodings = dict.fromkeys(_SPLIT, "BYTE_STREAM_SPLIT") | dict.fromkeys(counters, "DELTA_BINARY_PACKED")
+    def __init__(self, folder: Path, table: Table, maker: TableMaker) -> None:
+        self._maker = maker
         self._writer = pq.ParquetWriter(
-            path,
-            schema,
+            folder / table.file,
+            maker.schema,
             compression="zstd",
             compression_level=1,
-            use_dictionary=[name for name in _DICTIONARY if name in schema.names],
-            column_encoding={name: encoding for name, encoding in encodings.items() if name in schema.names},
+            use_dictionary=[column.name for column in maker.columns if column.encoding == "dictionary"],
+            column_encoding={
+                column.name: _ENCODINGS[column.encoding] for column in maker.columns if column.encoding in _ENCODINGS
+            },
         )
         self._pending: list[pa.Table] = []
         self._pending_rows = 0
 
-    def write(self, table: pa.Table) -> None:
-        self._pending.append(table)
-        self._pending_rows += len(table)
+    def write(self, batch: Batch) -> None:
+        self._pending.append(self._maker.make(batch))
+        self._pending_rows += len(self._pending[-1])
         if self._pending_rows >= ROW_GROUP:
             rows = pa.concat_tables(self._pending)
             whole = len(rows) - len(rows) % ROW_GROUP
@@ -88,56 +72,44 @@ class TableFile:
 class FolderTables:
     """The tables of a run folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, cluster: Callable[[], Cluster]) -> None:
         self.folder = folder
+        self._cluster = cluster  # asked for only if a table is missing
 
-    def column(self, name: str) -> NDArray[Any]:
-        return _column(self.folder / "jobs.parquet", name)
-
-    def pieces_column(self, name: str) -> NDArray[Any]:
-        return self._rare_column("pieces.parquet", name)
-
-    def performance_column(self, name: str) -> NDArray[Any]:
-        return self._rare_column("performance.parquet", name)
-
-    def _rare_column(self, file: str, name: str) -> NDArray[Any]:
-        path = self.folder / file
-        if not path.is_file() or name not in pq.read_schema(path).names:  # older runs have fewer columns
+    def column(self, name: str, table: str = "jobs") -> NDArray[Any]:
+        declared = TABLES[table]
+        path = self.folder / declared.file
+        if not declared.always and not self._has(path, name):
             return np.empty(0)
-        return _column(path, name)
+        return _column(path, declared, name)
 
-    def timeline_batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
-        with _open(self.folder / "timeline.parquet") as file:
+    @staticmethod
+    def _has(path: Path, name: str) -> bool:
+        return path.is_file() and name in pq.read_schema(path).names  # older runs have fewer columns
+
+    def batches(self, names: Sequence[str], table: str) -> Iterator[dict[str, NDArray[Any]]]:
+        declared = TABLES[table]
+        path = self.folder / declared.file
+        if not declared.always and not path.is_file():
+            return
+        with _open(path) as file:
             for batch in file.iter_batches(ROW_GROUP, columns=list(names), use_threads=False):
-                yield {name: batch.column(name).to_numpy() for name in names}
+                yield {name: numbers(declared.column(name), batch.column(name)) for name in names}
 
-    def jobs(self) -> pl.DataFrame:
-        observed = self.folder / "observed.parquet"
-        return in_workload_order(
-            pq.read_table(self.folder / "jobs.parquet"), pq.read_table(observed) if observed.is_file() else None
-        )
+    def frame(self, table: str) -> pl.DataFrame:
+        found = self._read(TABLES[table])
+        if table == JOBS.name:
+            return frame_of_jobs(found, self._read(OBSERVED) if (self.folder / OBSERVED.file).is_file() else None)
+        return as_frame(found)
 
-    def timeline(self) -> pl.DataFrame:
-        import polars as pl
-
-        return pl.read_parquet(self.folder / "timeline.parquet")
-
-    def pieces(self) -> pl.DataFrame:
-        return self._rare("pieces.parquet", PIECES_SCHEMA)
-
-    def nodes(self) -> pl.DataFrame:
-        return self._rare("nodes.parquet", NODES_SCHEMA)
-
-    def performance(self) -> pl.DataFrame:
-        return self._rare("performance.parquet", PERFORMANCE_SCHEMA)
+    def _read(self, table: Table) -> pa.Table:
+        path = self.folder / table.file
+        if table.always or path.is_file():
+            return pq.read_table(path)
+        return TableMaker(table, self._cluster()).schema.empty_table()
 
     def evidence(self, name: str) -> bytes:
         return (self.folder / name).read_bytes()
-
-    def _rare(self, name: str, schema: pa.Schema) -> pl.DataFrame:
-        """A table that most runs do without."""
-        path = self.folder / name
-        return as_frame(pq.read_table(path) if path.is_file() else schema.empty_table())
 
     def save(self, config: dict[str, Any], path: Path, force: bool) -> None:
         """Copy the run."""
@@ -149,73 +121,21 @@ class FolderTables:
             output.commit()
 
 
-def as_frame(table: pa.Table) -> pl.DataFrame:
-    """With words as plain strings."""
-    import polars as pl
-
-    frame = pl.from_arrow(table)
-    assert isinstance(frame, pl.DataFrame)
-    return frame.with_columns(pl.col(pl.Categorical).cast(pl.String))
-
-
-def in_workload_order(table: pa.Table, observed: pa.Table | None = None) -> pl.DataFrame:
-    """The jobs, and what observers said of them."""
-    import polars as pl
-
-    jobs = pl.from_arrow(table)
-    assert isinstance(jobs, pl.DataFrame)
-    kinds = {"state": pl.Enum(STATES), "reason": pl.Enum(REASONS[1:])}
-    if observed is not None:
-        jobs = jobs.join(as_frame(observed), on="sequence", how="left")
-    return jobs.sort("sequence").with_columns(pl.col(name).cast(pl.String).cast(kind) for name, kind in kinds.items())
-
-
 def _open(path: Path) -> pq.ParquetFile:
     return pq.ParquetFile(path, pre_buffer=False)  # buffered ahead, the whole column would stay in memory until the end
 
 
-def _column(path: Path, name: str) -> NDArray[Any]:
+def _column(path: Path, table: Table, name: str) -> NDArray[Any]:
     with _open(path) as file:
         if name not in file.schema_arrow.names:
             raise KeyError(name)
+        declared = table.column(name)
         filled = 0
         values: NDArray[Any] | None = None
         for batch in file.iter_batches(ROW_GROUP, columns=[name], use_threads=False):
-            piece = _numbers(name, batch.column(0))
+            piece = numbers(declared, batch.column(0))
             if values is None:
                 values = np.empty(file.metadata.num_rows, piece.dtype)
             values[filled : filled + len(piece)] = piece
             filled += len(piece)
         return np.empty(0) if values is None else values
-
-
-def _numbers(name: str, values: pa.Array) -> NDArray[Any]:
-    """Without pyarrow.compute, which takes longer to load than most runs take to read."""
-    if pa.types.is_dictionary(values.type):
-        words = {"state": STATES, "how": PIECE_ENDS}.get(name, REASONS)
-        codes = np.array([words.index(word) for word in values.dictionary.to_pylist()], np.int8)
-        numbers = np.zeros(len(values), np.int8)
-        known = _known(values.indices)
-        numbers[known] = codes[_content(values.indices)[known]]
-        return numbers
-    if values.null_count and pa.types.is_integer(values.type):
-        return np.where(_known(values), _content(values), -1).astype(values.type.to_pandas_dtype())
-    if values.null_count and pa.types.is_boolean(values.type):
-        return np.where(_known(values), _bits(values, 1), UNSAID).astype(np.uint8)
-    return np.asarray(values.to_numpy(zero_copy_only=False))  # null times become NaN
-
-
-def _known(values: pa.Array) -> NDArray[np.bool_]:
-    return np.ones(len(values), bool) if values.buffers()[0] is None else _bits(values, 0)
-
-
-def _bits(values: pa.Array, buffer: int) -> NDArray[np.bool_]:
-    """Of the buffer that says which values are known (0), or of the values of a column of booleans (1)."""
-    bits = np.unpackbits(np.frombuffer(values.buffers()[buffer], np.uint8), bitorder="little")
-    return bits[values.offset : values.offset + len(values)].astype(bool)
-
-
-def _content(values: pa.Array) -> NDArray[Any]:
-    """The numbers as they lie in memory; where a value is null, anything."""
-    numbers = np.frombuffer(values.buffers()[1], values.type.to_pandas_dtype())
-    return numbers[values.offset : values.offset + len(values)]

@@ -82,7 +82,6 @@ class Simulation:
             decider, self._observers = self._saved.objects[:2]
             choice = replace(choice, decider=decider)
         self._choice = choice
-        follow = options.dependencies == "follow"
         keep = scenario.out is None and not workload.flexible
         self._calendar = calendar = self._observers.calendar(cluster, choice.decider, workload.labels.get("user", ()))
         self._budget = self._observers.budget(cluster, choice.decider)
@@ -97,9 +96,9 @@ class Simulation:
         )
         self._feed = Feed(workload, cluster, self.core, choice, options, detail=scenario.requests, keep=keep)
         self._writer = (
-            MemoryWriter(cluster, dependencies=follow)
+            MemoryWriter(cluster)
             if scenario.out is None
-            else RunWriter(Path(scenario.out), cluster, force=scenario.force, dependencies=follow)
+            else RunWriter(Path(scenario.out), cluster, force=scenario.force)
         )
         self._watch, self._progress = watch, progress
         self._over = False  # of one that is made step by step: whether nothing will happen any more
@@ -251,7 +250,7 @@ class Simulation:
     def _finished(self, view: _core.View, seconds: float, **more: Any) -> Run:
         observed, spec = self._observers.finish(view), self._choice.spec
         if (table := self._observers.per_job()) is not None:
-            self._writer.write_observed(table)
+            self._writer.write("observed", table)
         for name, content in (self._evidence() if self._evidence is not None else {}).items():
             self._writer.write_evidence(name, content)
         refusals = self._refusals() if self._refusals is not None else {}
@@ -291,10 +290,7 @@ def _to(writer: MemoryWriter | RunWriter, feed: Feed) -> Callable[[str, dict[str
     """Takes the core's results."""
 
     def write(table: str, batch: dict[str, Any]) -> None:
-        if table == "jobs":
-            writer.write_jobs(feed.complete(batch))
-        else:
-            getattr(writer, f"write_{table}")(batch)
+        writer.write(table, feed.complete(batch) if table == "jobs" else batch)
 
     return write
 

@@ -224,7 +224,7 @@ class Recorder:
 
 def past_of(run: Run) -> Past:
     names = ("time", "used_cores", "queued_cores")
-    pieces = list(run.tables.timeline_batches(names))
+    pieces = list(run.tables.batches(names, "timeline"))
     if not pieces:
         return Past()
     return Past(*(np.concatenate([piece[name] for piece in pieces]).astype(np.float64) for name in names))

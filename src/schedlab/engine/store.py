@@ -1,7 +1,6 @@
 """Runs on disk and in memory: what takes the engine's results, and what reads them again.
 
-A run folder holds jobs.parquet, timeline.parquet, where there is something to tell pieces.parquet, nodes.parquet and
-observed.parquet, if it was asked for performance.parquet, what a decider elsewhere leaves as evidence, and, written
+A run folder holds the tables that `model.tables` declares, what a decider elsewhere leaves as evidence, and, written
 last, run.json. Results stream out while the simulation goes on: memory does not grow with the number of jobs.
 """
 
@@ -23,21 +22,15 @@ from numpy.typing import NDArray
 from schedlab.analysis.machine import Machine
 from schedlab.analysis.metrics import TAU, summarise
 from schedlab.engine.folder import OutputFolder, explained, holds_run
-from schedlab.engine.parquet import FolderTables, TableFile, as_frame, in_workload_order
-from schedlab.engine.tables import (
-    NODES_SCHEMA,
-    PERFORMANCE_SCHEMA,
-    PIECES_SCHEMA,
-    Batch,
-    JobTables,
-    performance_table,
-    timeline_schema,
-    timeline_table,
-)
+from schedlab.engine.frames import as_frame, frame_of_jobs
+from schedlab.engine.parquet import FolderTables, TableFile
+from schedlab.engine.tables import Batch, TableMaker
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request
 from schedlab.model.run import Run, Tables
+from schedlab.model.table import Table
+from schedlab.model.tables import JOBS, OBSERVED, TABLES
 from schedlab.model.version import VERSION
 
 if TYPE_CHECKING:
@@ -49,16 +42,15 @@ FORMAT = 1  # of run folders; grows when older versions of schedlab could not re
 class RunWriter:
     """Streams a run into a folder. Left before `finish()`, for whatever reason, it leaves nothing behind.
 
-    The arrays of a batch belong to the writer from then on. A batch of jobs whose ids are not numbers has a `name`
-    column; then all batches have one.
+    The arrays of a batch belong to the writer from then on. Optional columns that the first batch of a table has
+    (`name`, where ids of jobs are not numbers) all of its batches have.
     """
 
-    def __init__(self, path: str | Path, cluster: Cluster, *, force: bool = False, dependencies: bool = False) -> None:
+    def __init__(self, path: str | Path, cluster: Cluster, *, force: bool = False) -> None:
         self.path = Path(path)
         self._folder = OutputFolder(path, force)
-        self._cluster, self._dependencies = cluster, dependencies
-        self._job_tables: JobTables | None = None
-        self._files: dict[str, TableFile] = {}
+        self._cluster = cluster
+        self._files: dict[str, TableFile] = {}  # by table
         self._evidence: list[str] = []
 
     def __enter__(self) -> Self:
@@ -75,26 +67,13 @@ class RunWriter:
         finally:
             self._folder.__exit__(kind, error, trace)
 
-    def write_jobs(self, batch: Batch) -> None:
-        if self._job_tables is None:
-            self._job_tables = JobTables(self._cluster, names="name" in batch, dependencies=self._dependencies)
-        self._write("jobs.parquet", self._job_tables.table(batch))
-
-    def write_timeline(self, batch: Batch) -> None:
-        self._write("timeline.parquet", timeline_table(batch, timeline_schema(self._cluster)))
-
-    def write_pieces(self, batch: Batch) -> None:
-        self._write("pieces.parquet", JobTables(self._cluster).pieces_table(batch))
-
-    def write_nodes(self, batch: Batch) -> None:
-        self._write("nodes.parquet", JobTables(self._cluster).nodes_table(batch))
-
-    def write_performance(self, batch: Batch) -> None:
-        self._write("performance.parquet", performance_table(batch))
-
-    def write_observed(self, table: pa.Table) -> None:
-        """What observers say of each job: `sequence`, and a column for each of their values."""
-        self._write("observed.parquet", table)
+    def write(self, table: str, batch: Batch) -> None:
+        """Rows of one of `model.tables.TABLES`."""
+        with explained(self.path):
+            if table not in self._files:
+                maker = TableMaker(TABLES[table], self._cluster, batch)
+                self._files[table] = TableFile(self._folder.partial, TABLES[table], maker)
+            self._files[table].write(batch)
 
     def write_evidence(self, name: str, content: bytes) -> None:
         """A file that a decider leaves behind, as it is; `name` may name a folder: slurm/slurmctld.log."""
@@ -106,34 +85,27 @@ class RunWriter:
 
     def finish(self, config: dict[str, Any]) -> Run:
         """Complete the run. `config` has policy, options, workload, requests, and what else run.json should say."""
-        if "jobs.parquet" not in self._files:
-            self._write("jobs.parquet", JobTables(self._cluster, dependencies=self._dependencies).schema.empty_table())
-        if "timeline.parquet" not in self._files:
-            self._write("timeline.parquet", timeline_schema(self._cluster).empty_table())
         with explained(self.path):
-            names = [*sorted(self._files), *sorted(self._evidence)]
+            partial = self._folder.partial
+            for table in TABLES.values():
+                if table.always and table.name not in self._files:
+                    self._files[table.name] = TableFile(partial, table, TableMaker(table, self._cluster))
+            names = [*sorted(TABLES[name].file for name in self._files), *sorted(self._evidence)]
             while self._files:
                 self._files.popitem()[1].close()
-            partial = self._folder.partial
-            full = run_json(config, self._cluster, FolderTables(partial))
+            full = run_json(config, self._cluster, FolderTables(partial, lambda: self._cluster))
             full["files"] = {name: _sha256(partial / name) for name in names}
             text = json.dumps(full, indent=2, ensure_ascii=False, allow_nan=False)
             (partial / "run.json").write_text(text + "\n", encoding="utf-8")
             self._folder.commit()
-        return Run(lambda: full, FolderTables(self.path), self.path)
-
-    def _write(self, name: str, table: pa.Table) -> None:
-        with explained(self.path):
-            if name not in self._files:
-                self._files[name] = TableFile(self._folder.partial / name, table.schema)
-            self._files[name].write(table)
+        return Run(lambda: full, FolderTables(self.path, lambda: self._cluster), self.path)
 
 
 class MemoryWriter:
     """Takes results as RunWriter does and keeps them as they come; tables are made of them when somebody looks."""
 
-    def __init__(self, cluster: Cluster, *, dependencies: bool = False) -> None:
-        self._tables = MemoryTables(cluster, dependencies)
+    def __init__(self, cluster: Cluster) -> None:
+        self._tables = MemoryTables(cluster)
 
     def __enter__(self) -> Self:
         return self
@@ -143,23 +115,8 @@ class MemoryWriter:
     ) -> None:
         pass
 
-    def write_jobs(self, batch: Batch) -> None:
-        self._tables.job_batches.append(batch)
-
-    def write_timeline(self, batch: Batch) -> None:
-        self._tables.time_batches.append(batch)
-
-    def write_pieces(self, batch: Batch) -> None:
-        self._tables.piece_batches.append(batch)
-
-    def write_nodes(self, batch: Batch) -> None:
-        self._tables.node_batches.append(batch)
-
-    def write_performance(self, batch: Batch) -> None:
-        self._tables.pass_batches.append(batch)
-
-    def write_observed(self, table: pa.Table) -> None:
-        self._tables.observed = table
+    def write(self, table: str, batch: Batch) -> None:
+        self._tables.given[table].append(batch)
 
     def write_evidence(self, name: str, content: bytes) -> None:
         self._tables.evidence_files[name] = content
@@ -171,72 +128,40 @@ class MemoryWriter:
 class MemoryTables:
     """The tables of a run that was not written."""
 
-    def __init__(self, cluster: Cluster, dependencies: bool) -> None:
-        self.cluster, self.dependencies = cluster, dependencies
-        self.job_batches: list[Batch] = []
-        self.time_batches: list[Batch] = []
-        self.piece_batches: list[Batch] = []
-        self.node_batches: list[Batch] = []
-        self.pass_batches: list[Batch] = []
-        self.observed: pa.Table | None = None
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.given: dict[str, list[Batch]] = {name: [] for name in TABLES}
         self.evidence_files: dict[str, bytes] = {}
 
-    def column(self, name: str) -> NDArray[Any]:
-        key = "id" if name == "job" else name
-        return np.concatenate([batch[key] for batch in self.job_batches]) if self.job_batches else np.empty(0)
+    def column(self, name: str, table: str = "jobs") -> NDArray[Any]:
+        key = TABLES[table].column(name).key
+        batches = self.given[table]
+        return np.concatenate([batch[key] for batch in batches]) if batches else np.empty(0)
 
-    def pieces_column(self, name: str) -> NDArray[Any]:
-        return np.concatenate([batch[name] for batch in self.piece_batches]) if self.piece_batches else np.empty(0)
+    def batches(self, names: Sequence[str], table: str) -> Iterator[dict[str, NDArray[Any]]]:
+        keys = {name: TABLES[table].column(name).key for name in names}
+        for batch in self.given[table]:
+            yield {name: batch[key] for name, key in keys.items()}
 
-    def performance_column(self, name: str) -> NDArray[Any]:
-        return np.concatenate([batch[name] for batch in self.pass_batches]) if self.pass_batches else np.empty(0)
+    def frame(self, table: str) -> pl.DataFrame:
+        whole = self._whole(TABLES[table])
+        if table == JOBS.name:
+            return frame_of_jobs(whole, self._whole(OBSERVED) if self.given[OBSERVED.name] else None)
+        return as_frame(whole)
 
-    def timeline_batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
-        for batch in self.time_batches:
-            yield {name: batch[name] for name in names}
-
-    def jobs(self) -> pl.DataFrame:
-        named = bool(self.job_batches) and "name" in self.job_batches[0]
-        tables = JobTables(self.cluster, names=named, dependencies=self.dependencies)
-        whole = pa.concat_tables([tables.schema.empty_table(), *map(tables.table, self.job_batches)])
-        return in_workload_order(whole, self.observed)
-
-    def pieces(self) -> pl.DataFrame:
-        made = map(JobTables(self.cluster).pieces_table, self.piece_batches)
-        return as_frame(pa.concat_tables([PIECES_SCHEMA.empty_table(), *made]))
-
-    def nodes(self) -> pl.DataFrame:
-        made = map(JobTables(self.cluster).nodes_table, self.node_batches)
-        return as_frame(pa.concat_tables([NODES_SCHEMA.empty_table(), *made]))
-
-    def performance(self) -> pl.DataFrame:
-        made = map(performance_table, self.pass_batches)
-        return as_frame(pa.concat_tables([PERFORMANCE_SCHEMA.empty_table(), *made]))
+    def _whole(self, table: Table) -> pa.Table:
+        batches = self.given[table.name]
+        maker = TableMaker(table, self.cluster, batches[0] if batches else ())
+        return pa.concat_tables([maker.schema.empty_table(), *map(maker.make, batches)])
 
     def evidence(self, name: str) -> bytes:
         return self.evidence_files[name]
 
-    def timeline(self) -> pl.DataFrame:
-        import polars as pl
-
-        schema = timeline_schema(self.cluster)
-        made = (timeline_table(batch, schema) for batch in self.time_batches)
-        return pl.DataFrame(pa.concat_tables([schema.empty_table(), *made]))
-
     def save(self, config: dict[str, Any], path: Path, force: bool) -> None:
-        with RunWriter(path, self.cluster, force=force, dependencies=self.dependencies) as writer:
-            for batch in self.job_batches:
-                writer.write_jobs(batch)
-            for batch in self.time_batches:
-                writer.write_timeline(batch)
-            for batch in self.piece_batches:
-                writer.write_pieces(batch)
-            for batch in self.node_batches:
-                writer.write_nodes(batch)
-            for batch in self.pass_batches:
-                writer.write_performance(batch)
-            if self.observed is not None:
-                writer.write_observed(self.observed)
+        with RunWriter(path, self.cluster, force=force) as writer:
+            for table, batches in self.given.items():
+                for batch in batches:
+                    writer.write(table, batch)
             for name, content in self.evidence_files.items():
                 writer.write_evidence(name, content)
             writer.finish(config)
@@ -255,7 +180,7 @@ def read_run(path: str | Path, *, verify: bool = False) -> Run:
             raise InputError("the run is incomplete: the file is missing", where=str(folder / name))
         if verify and _sha256(folder / name) != expected:
             raise InputError("the file was changed after the run was written", where=str(folder / name))
-    return Run(lambda: config, FolderTables(folder), folder)
+    return Run(lambda: config, FolderTables(folder, lambda: Cluster.from_dict(config["cluster"])), folder)
 
 
 def run_json(config: dict[str, Any], cluster: Cluster, tables: Tables) -> dict[str, Any]:
@@ -290,11 +215,11 @@ def _costs(tables: Tables) -> dict[str, Any]:
     """What decisions cost, if it was recorded."""
     costs: dict[str, Any] = {}
     for name in ("decide_seconds", "pass_seconds"):
-        seconds = tables.performance_column(name)
+        seconds = tables.column(name, "performance")
         if len(seconds):
             figures = {"mean": seconds.mean(dtype=np.float64), "p95": np.percentile(seconds, 95), "max": seconds.max()}
             costs |= {"passes": len(seconds), name: {key: float(value) for key, value in figures.items()}}
-    memory = tables.performance_column("memory_mb")
+    memory = tables.column("memory_mb", "performance")
     known = memory[~np.isnan(memory)]
     return costs | ({"peak_memory_mb": float(known.max())} if len(known) else {})
 

@@ -1,8 +1,9 @@
-"""The engine's batches of arrays as Arrow tables: the schemas of the files of a run."""
+"""The core's batches of arrays as Arrow tables and back, by the declarations of `model.tables`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,176 +12,111 @@ from numpy.typing import NDArray
 
 from schedlab._core import NodeNames
 from schedlab.model.cluster import Cluster
-from schedlab.model.states import NODE_STATES, PIECE_ENDS, REASONS, STATES, UNSAID, YES
+from schedlab.model.states import UNSAID, YES
+from schedlab.model.table import Column, Table
 
 Batch = Mapping[str, Any]  # column name -> array
 
-STATE = pa.dictionary(pa.int8(), pa.string())
-
-# In the order of the file. A nullable column has null where the value is unknown (-1, NaN, no reason, no nodes).
-_JOBS = {
-    field.name: field
-    for field in (
-        pa.field("job", pa.int64(), nullable=False),
-        pa.field("name", pa.string(), nullable=False),
-        pa.field("sequence", pa.int64(), nullable=False),
-        pa.field("user", pa.int32()),
-        pa.field("group", pa.int32()),
-        pa.field("queue", pa.int32()),
-        pa.field("partition", pa.int32()),
-        pa.field("submit", pa.float64(), nullable=False),
-        pa.field("eligible", pa.float64()),
-        pa.field("start", pa.float64()),
-        pa.field("end", pa.float64(), nullable=False),
-        pa.field("state", STATE, nullable=False),
-        pa.field("reason", STATE),
-        pa.field("cores", pa.int64(), nullable=False),
-        pa.field("count", pa.int64(), nullable=False),
-        pa.field("request", pa.int32(), nullable=False),
-        pa.field("runtime", pa.float64(), nullable=False),
-        pa.field("limit", pa.float64(), nullable=False),
-        pa.field("estimate", pa.float64(), nullable=False),
-        pa.field("nodes", pa.string()),
-        pa.field("backfilled", pa.bool_()),  # null: the policy does not say
-        pa.field("priority", pa.float64()),
-        pa.field("after", pa.int64()),
-        pa.field("think", pa.float64(), nullable=False),
-    )
+WORDS = pa.dictionary(pa.int8(), pa.string())
+_TYPES = {
+    "int32": pa.int32(),
+    "int64": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "bool": pa.bool_(),
+    "words": WORDS,
 }
 
-TIMELINE_SCHEMA = pa.schema(
-    [
-        pa.field("time", pa.float64(), nullable=False),
-        pa.field("running", pa.int32(), nullable=False),
-        pa.field("queued", pa.int32(), nullable=False),
-        pa.field("used_cores", pa.int64(), nullable=False),
-        pa.field("queued_cores", pa.int64(), nullable=False),
-    ]
-)
 
-# What each decision cost.
-PERFORMANCE_SCHEMA = pa.schema(
-    [
-        pa.field("time", pa.float64(), nullable=False),
-        pa.field("queued", pa.int32(), nullable=False),
-        pa.field("running", pa.int32(), nullable=False),
-        pa.field("decide_seconds", pa.float32(), nullable=False),
-        pa.field("pass_seconds", pa.float32(), nullable=False),
-        pa.field("memory_mb", pa.float32()),
-    ]
-)
+class TableMaker:
+    """Makes an Arrow table of each batch of one table of a run. The first batch says which optional columns it has."""
 
-# Stretches of the lives of jobs that did not simply run from start to end.
-PIECES_SCHEMA = pa.schema(
-    [
-        pa.field("job", pa.int64(), nullable=False),
-        pa.field("sequence", pa.int64(), nullable=False),
-        pa.field("begin", pa.float64(), nullable=False),
-        pa.field("end", pa.float64(), nullable=False),
-        pa.field("how", STATE, nullable=False),  # it ended,
-        pa.field("reason", STATE),  # and why a decision ended it
-        pa.field("cores", pa.int64(), nullable=False),
-        pa.field("count", pa.int64(), nullable=False),
-        pa.field("request", pa.int32(), nullable=False),
-        pa.field("work", pa.float64(), nullable=False),  # seconds that were left to do at the beginning
-        pa.field("rate", pa.float64(), nullable=False),
-        pa.field("expected_end", pa.float64(), nullable=False),  # as believed when the job took these nodes
-        pa.field("nodes", pa.string()),
-    ]
-)
+    def __init__(self, table: Table, cluster: Cluster, first: Iterable[str] = ()) -> None:
+        self._cluster = cluster
+        self.columns = tuple(table.columns_of(first, cluster.resource_names))
+        self.schema = pa.schema(
+            [
+                pa.field(column.name, _TYPES.get(column.kind, pa.string()), nullable=column.nullable)
+                for column in self.columns
+            ]
+        )
 
-NODES_SCHEMA = pa.schema(
-    [
-        pa.field("time", pa.float64(), nullable=False),
-        pa.field("node", pa.string(), nullable=False),
-        pa.field("state", STATE, nullable=False),  # from then on
-    ]
-)
+    def make(self, batch: Batch) -> pa.Table:
+        return pa.Table.from_arrays([self._array(column, batch) for column in self.columns], schema=self.schema)
 
-
-class JobTables:
-    """Makes one Arrow table of each batch of jobs."""
-
-    def __init__(self, cluster: Cluster, *, names: bool = False, dependencies: bool = False) -> None:
-        left_out = ([] if names else ["name"]) + ([] if dependencies else ["after", "think"])
-        self.schema = pa.schema([field for name, field in _JOBS.items() if name not in left_out])
-        self._names = cluster.node_names()
-        self._node_names = None if cluster.pool else NodeNames(self._names)
-
-    def table(self, batch: Batch) -> pa.Table:
-        return self._table(batch, self.schema)
-
-    def pieces_table(self, batch: Batch) -> pa.Table:
-        return self._table(batch, PIECES_SCHEMA)
-
-    def nodes_table(self, batch: Batch) -> pa.Table:
-        names = pa.array([self._names[node] for node in batch["node"].tolist()], pa.string())
-        states = _words(batch["mode"], NODE_STATES)
-        return pa.Table.from_arrays([pa.array(batch["time"]), names, states], schema=NODES_SCHEMA)
-
-    def _table(self, batch: Batch, schema: pa.Schema) -> pa.Table:
-        return pa.Table.from_arrays([self._array(field, batch) for field in schema], schema=schema)
-
-    def _array(self, field: pa.Field, batch: Batch) -> pa.Array:
-        match field.name:
-            case "job":
-                return pa.array(batch["id"], pa.int64())
-            case "name":
-                return pa.array(batch["name"], pa.string())
-            case "state":
-                return _words(batch["state"], STATES)
-            case "how":
-                return _words(batch["how"], PIECE_ENDS)
-            case "reason":
-                codes = batch["reason"].astype(np.int8) - np.int8(1)
-                return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(REASONS[1:]))
-            case "backfilled":
-                codes = np.asarray(batch["backfilled"], np.uint8)
+    def _array(self, column: Column, batch: Batch) -> pa.Array:
+        match column.kind:
+            case "words":
+                return _words(batch[column.key], column)
+            case "bool":
+                codes = np.asarray(batch[column.key], np.uint8)
                 return pa.array(codes == YES, mask=codes == UNSAID)
+            case "string":
+                return pa.array(batch[column.key], pa.string())
+            case "node":
+                return pa.array([self._names[node] for node in batch[column.key].tolist()], pa.string())
             case "nodes":
                 return self._nodes(batch)
-            case name:
-                return _plain(field, batch[name])
+            case kind:
+                values = batch[column.key]
+                return pa.array(values, _TYPES[kind], mask=_unknown(values) if column.nullable else None)
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return self._cluster.node_names()
+
+    @cached_property
+    def _sets(self) -> NodeNames:
+        return NodeNames(self._names)
 
     def _nodes(self, batch: Batch) -> pa.Array:
         allocated = batch["allocated"]  # where each job's nodes end
         length = len(allocated)
-        if self._node_names is None:
+        if self._cluster.pool:
             return pa.nulls(length, pa.string())
-        ends, characters = self._node_names.fold(allocated, batch["node"], batch["chunks"])
+        ends, characters = self._sets.fold(allocated, batch["node"], batch["chunks"])
         placed = np.packbits(np.diff(allocated, prepend=0) > 0, bitorder="little")
         return pa.StringArray.from_buffers(length, pa.py_buffer(ends), pa.py_buffer(characters), pa.py_buffer(placed))
 
 
-def timeline_schema(cluster: Cluster) -> pa.Schema:
-    """With two columns for each resource that the cluster has besides cores."""
-    schema = TIMELINE_SCHEMA
-    for resource in cluster.resource_names[1:]:
-        for name in (f"used_{resource}", f"queued_{resource}"):
-            schema = schema.append(pa.field(name, pa.int64(), nullable=False))
-    return schema
-
-
-def timeline_table(batch: Batch, schema: pa.Schema) -> pa.Table:
-    return _plain_table(batch, schema)
-
-
-def performance_table(batch: Batch) -> pa.Table:
-    return _plain_table(batch, PERFORMANCE_SCHEMA)
-
-
-def _plain_table(batch: Batch, schema: pa.Schema) -> pa.Table:
-    return pa.Table.from_arrays([_plain(field, batch[field.name]) for field in schema], schema=schema)
-
-
-def _plain(field: pa.Field, values: NDArray[Any]) -> pa.Array:
-    return pa.array(values, field.type, mask=_unknown(values) if field.nullable else None)
-
-
-def _words(codes: NDArray[np.uint8], words: tuple[str, ...]) -> pa.DictionaryArray:
-    return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), pa.array(words))
+def _words(codes: NDArray[np.uint8], column: Column) -> pa.DictionaryArray:
+    if not column.nullable:
+        return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), pa.array(column.words))
+    without = codes.astype(np.int8) - np.int8(1)  # the first word means none
+    return pa.DictionaryArray.from_arrays(pa.array(without, mask=without < 0), pa.array(column.words[1:]))
 
 
 def _unknown(values: NDArray[Any]) -> NDArray[np.bool_] | None:
     unknown = np.isnan(values) if values.dtype.kind == "f" else values < 0
     return unknown if unknown.any() else None
+
+
+def numbers(column: Column, values: pa.Array) -> NDArray[Any]:
+    """Back to what the core gave. Without pyarrow.compute, which takes longer to load than most runs to read."""
+    if pa.types.is_dictionary(values.type):
+        codes = np.array([column.words.index(word) for word in values.dictionary.to_pylist()], np.int8)
+        found = np.zeros(len(values), np.int8)
+        known = _known(values.indices)
+        found[known] = codes[_content(values.indices)[known]]
+        return found
+    if values.null_count and pa.types.is_integer(values.type):
+        return np.where(_known(values), _content(values), -1).astype(values.type.to_pandas_dtype())
+    if values.null_count and pa.types.is_boolean(values.type):
+        return np.where(_known(values), _bits(values, 1), UNSAID).astype(np.uint8)
+    return np.asarray(values.to_numpy(zero_copy_only=False))  # null times become NaN
+
+
+def _known(values: pa.Array) -> NDArray[np.bool_]:
+    return np.ones(len(values), bool) if values.buffers()[0] is None else _bits(values, 0)
+
+
+def _bits(values: pa.Array, buffer: int) -> NDArray[np.bool_]:
+    """Of the buffer that says which values are known (0), or of the values of a column of booleans (1)."""
+    bits = np.unpackbits(np.frombuffer(values.buffers()[buffer], np.uint8), bitorder="little")
+    return bits[values.offset : values.offset + len(values)].astype(bool)
+
+
+def _content(values: pa.Array) -> NDArray[Any]:
+    """The numbers as they lie in memory; where a value is null, anything."""
+    found = np.frombuffer(values.buffers()[1], values.type.to_pandas_dtype())
+    return found[values.offset : values.offset + len(values)]

@@ -12,6 +12,7 @@ from schedlab.experiment.ledger import PLAN, Ledger, read_plan
 from schedlab.experiment.named_files import file_names
 from schedlab.experiment.plan import PlannedRun
 from schedlab.model.errors import InputError
+from schedlab.model.tables import TABLES
 
 MOST_SAID, MOST_ERRORS = 3, 10
 _ASKED = ("metrics", "keep", "phase", "trim")
@@ -25,10 +26,9 @@ def refusals(place: Path, identities: Sequence[str], folder: Path, ledger: Ledge
 
 def content(result: Mapping[str, Any]) -> dict[str, Any]:
     """What of a result is the same whenever and wherever the run is executed."""
+    varying = [table.file for table in TABLES.values() if not table.repeatable]
     tables = {
-        name: digest
-        for name, digest in result["files"].items()
-        if name.endswith(".parquet") and name != "performance.parquet"
+        name: digest for name, digest in result["files"].items() if name.endswith(".parquet") and name not in varying
     }
     return {name: result.get(name) for name in _SAME} | tables
 

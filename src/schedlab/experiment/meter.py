@@ -39,7 +39,7 @@ class Meter:
 
     def read(self, run: Run) -> dict[str, float | None]:
         """The metrics `performance.total` …, without the first part of their names."""
-        deciding = run.tables.performance_column("decide_seconds")
+        deciding = run.tables.column("decide_seconds", "performance")
         return {
             "total": time.perf_counter() - self._wall,
             "cpu": _processor_seconds() - self._cpu,

@@ -39,6 +39,7 @@ Task = dict[str, Any]
 AHEAD = 2  # runs given out for each worker, so that none has to wait for its next one
 UNKNOWN_WORKERS = 32  # of a node, where the configuration does not say
 MOST_RUNS = 10_000  # given out at a time
+PATIENCE = 10_000  # milliseconds that a task may take to be handed to the interchange
 
 
 class ParslWorkers:
@@ -165,6 +166,10 @@ def _started(config: Config, on: Path) -> DataFlowKernel:
                 executor.shutdown()
             message = f"Parsl does not start: {type(error).__name__}: {error}"
             raise InputError(message, where=str(on), hint=f"its logs are in {config.run_dir}") from error
+    for executor in config.executors:
+        if (outgoing := getattr(executor, "outgoing_q", None)) is not None:
+            # Where the interchange is gone, a thread would hand over its task for ever, and the process wait for it.
+            outgoing.zmq_socket.sndtimeo = PATIENCE
     logging.getLogger("parsl").setLevel(logging.INFO)  # it notes everything, which grows with the days of a study
     return kernel
 

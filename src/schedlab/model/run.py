@@ -11,44 +11,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.model.cluster import Cluster
+from schedlab.model.errors import InputError
 from schedlab.model.request import Request
+from schedlab.model.suggest import did_you_mean
+from schedlab.model.tables import TABLES
 
 if TYPE_CHECKING:
     import polars as pl
 
 
 class Tables(Protocol):
-    """The tables of a run, on disk or in memory, readable a column at a time to keep memory small."""
+    """The tables of a run (`model.tables`), on disk or in memory, readable a column at a time to keep memory small."""
 
-    def column(self, name: str) -> NDArray[Any]:
-        """One column of the jobs, in the order in which they left; a fresh array that the caller may overwrite.
+    def column(self, name: str, table: str = "jobs") -> NDArray[Any]:
+        """One column, in the order of the file; a fresh array that the caller may overwrite.
 
-        Unknown is NaN in times and -1 in numbers; `state` and `reason` are positions in STATES and REASONS, and
-        `backfilled` is NO, YES or UNSAID.
+        Unknown is NaN in times and -1 in numbers; words are positions among those of the column (`state` and `reason`
+        of jobs: STATES and REASONS), and `backfilled` is NO, YES or UNSAID. Empty if the run has no such table.
         """
         ...
 
-    def timeline_batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
-        """Columns of the timeline, piece by piece in order of time."""
+    def batches(self, names: Sequence[str], table: str) -> Iterator[dict[str, NDArray[Any]]]:
+        """These columns of a table, piece by piece."""
         ...
 
-    def pieces_column(self, name: str) -> NDArray[Any]:
-        """One column of the pieces, in their order; empty if there are none. `how` is a position in PIECE_ENDS."""
+    def frame(self, table: str) -> pl.DataFrame:
+        """The whole table, in words."""
         ...
-
-    def performance_column(self, name: str) -> NDArray[Any]:
-        """One column of the performance, in order of time; empty if it was not recorded."""
-        ...
-
-    def jobs(self) -> pl.DataFrame: ...
-
-    def timeline(self) -> pl.DataFrame: ...
-
-    def pieces(self) -> pl.DataFrame: ...
-
-    def nodes(self) -> pl.DataFrame: ...
-
-    def performance(self) -> pl.DataFrame: ...
 
     def evidence(self, name: str) -> bytes: ...
 
@@ -70,6 +59,7 @@ class Run:
     def __init__(self, describe: Callable[[], dict[str, Any]], tables: Tables, path: Path | None = None) -> None:
         self._describe = describe
         self.tables = tables
+        self._frames: dict[str, pl.DataFrame] = {}
         self.path = path  # its folder; None while it is in memory only
 
     @cached_property
@@ -104,30 +94,40 @@ class Run:
     def requests(self) -> list[Request]:
         return [Request.from_dict(request) for request in self.config["requests"]]
 
-    @cached_property
-    def jobs(self) -> pl.DataFrame:
-        """One row per job, in the order of the workload."""
-        return self.tables.jobs()
+    def table(self, name: str) -> pl.DataFrame:
+        """One of its tables (docs/runs.md) by name: "jobs", "timeline", "pieces" …; empty where there was nothing to
+        tell. Read once, and kept."""
+        if name not in TABLES:
+            hint = did_you_mean(name, TABLES, f"A run has {', '.join(TABLES)}.")
+            raise InputError(f"a run has no table '{name}'", hint=hint)
+        if name not in self._frames:
+            self._frames[name] = self.tables.frame(name)
+        return self._frames[name]
 
-    @cached_property
+    @property
+    def jobs(self) -> pl.DataFrame:
+        """One row per job, in the order of the workload, with what observers said of it."""
+        return self.table("jobs")
+
+    @property
     def timeline(self) -> pl.DataFrame:
         """Jobs and cores, running and queued, from each moment at which they changed."""
-        return self.tables.timeline()
+        return self.table("timeline")
 
-    @cached_property
+    @property
     def pieces(self) -> pl.DataFrame:
         """The stretches of jobs that did not simply run from start to end; empty where all did."""
-        return self.tables.pieces()
+        return self.table("pieces")
 
-    @cached_property
+    @property
     def nodes(self) -> pl.DataFrame:
         """When nodes failed, slept, came back; empty where all were there all the time."""
-        return self.tables.nodes()
+        return self.table("nodes")
 
-    @cached_property
+    @property
     def performance(self) -> pl.DataFrame:
         """What each decision cost: seconds, and the memory of the process; empty if it was not recorded."""
-        return self.tables.performance()
+        return self.table("performance")
 
     def evidence(self, name: str) -> bytes:
         """A file that the decider left behind, such as slurm/slurmctld.log."""

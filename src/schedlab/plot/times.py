@@ -112,7 +112,7 @@ def span_of(runs: Sequence[Run]) -> Span:
 
 def timeline(run: Run, name: str) -> tuple[Floats, Floats]:
     """The times at which something changed, and the values of a column of the timeline from then on."""
-    pieces = list(run.tables.timeline_batches(("time", name)))
+    pieces = list(run.tables.batches(("time", name), "timeline"))
     if not pieces:
         return np.zeros(1), np.zeros(1)
     times, values = (np.concatenate([piece[key] for piece in pieces]) for key in ("time", name))

@@ -1,0 +1,213 @@
+"""The tables of a run, declared once. A new one is declared here, has a struct in native/tables.hpp (or is written by
+Python), and is filled by somebody; everything else follows. docs/runs.md shows each (`python -m tests.pages`)."""
+
+from __future__ import annotations
+
+from schedlab.model.states import NODE_STATES, PIECE_ENDS, REASONS, STATES
+from schedlab.model.table import Column, Table
+
+_AS_IN_THE_LOG = "as in the log; null if unknown"
+_HAD = "as in jobs.parquet: what it had then"
+
+JOBS = Table(
+    "jobs",
+    "a job of the workload, in the order in which they left the system",
+    (
+        Column("job", "int64", "the id in the log", encoding="delta", source="id"),
+        Column("name", "string", "the id as written; only where ids are not numbers", optional=True),
+        Column("sequence", "int64", "position in the workload after reading and sorting: 0, 1, 2, …", encoding="delta"),
+        Column("user", "int32", _AS_IN_THE_LOG, nullable=True, encoding="dictionary"),
+        Column("group", "int32", _AS_IN_THE_LOG, nullable=True, encoding="dictionary"),
+        Column("queue", "int32", _AS_IN_THE_LOG, nullable=True, encoding="dictionary"),
+        Column("partition", "int32", _AS_IN_THE_LOG, nullable=True, encoding="dictionary"),
+        Column("submit", "double", "when it was submitted", encoding="split"),
+        Column(
+            "eligible",
+            "double",
+            "when it could be considered: submitted, and its predecessor had ended; null if never",
+            nullable=True,
+            encoding="split",
+        ),
+        Column(
+            "start",
+            "double",
+            "of its last attempt, if it was requeued; null if it never started, or waits again",
+            nullable=True,
+            encoding="split",
+        ),
+        Column("end", "double", "when it left the system, in whatever state", encoding="split"),
+        Column(
+            "state",
+            "words",
+            "`completed`, `killed`, `cancelled`, `rejected`, `held`, `waiting`, `running`, `suspended` "
+            "([semantics](semantics.md); the last two: [below](#runs-that-ended-early))",
+            encoding="dictionary",
+            words=STATES,
+        ),
+        Column(
+            "reason",
+            "words",
+            "why it was rejected; or why it was killed: `preempted`, `node failure`, `maintenance`, `time limit` (said "
+            "by who decides elsewhere, as Slurm does), `by a decision` (without a word), `slowed down until its limit` "
+            "(although its run time fits it). Null otherwise, also where the engine killed it at its limit. Which "
+            "resource was short: `rejections` of [the summary](#the-summary), or "
+            "`schedlab.analysis.rejections.why_rejected(run, job)`",
+            nullable=True,
+            encoding="dictionary",
+            words=REASONS,
+        ),
+        Column("cores", "int64", "in all", encoding="dictionary"),
+        Column("count", "int64", "chunks", encoding="dictionary"),
+        Column(
+            "request", "int32", "position in `requests` of run.json: what one chunk asks for", encoding="dictionary"
+        ),
+        Column("runtime", "double", "how long it would run, from the log", encoding="split"),
+        Column("limit", "double", "how long it may run", encoding="dictionary"),
+        Column(
+            "estimate",
+            "double",
+            "how long the scheduler believed it would run, when it was submitted",
+            encoding="dictionary",
+        ),
+        Column(
+            "nodes",
+            "nodes",
+            "where it ran: `n[001-003,007]`, with the chunks on each node if not 1: `n[001-002]*2,n003`; null on a "
+            "pool, and if it never started",
+            nullable=True,
+            encoding="dictionary",
+        ),
+        Column(
+            "backfilled",
+            "bool",
+            "whether it started before a job that was ahead of it; null if the policy, one in Python, does not say",
+            nullable=True,
+        ),
+        Column(
+            "priority",
+            "double",
+            "its key in the queue's order when it started; null if it never did",
+            nullable=True,
+            encoding="split",
+        ),
+        Column("after", "int64", "its predecessor; only with `--dependencies follow`", nullable=True, optional=True),
+        Column("think", "double", "the think time; only with `--dependencies follow`", encoding="split", optional=True),
+    ),
+    always=True,
+)
+
+TIMELINE = Table(
+    "timeline",
+    "the system after an instant at which something changed",
+    (
+        Column("time", "double", "seconds", encoding="split"),
+        *(
+            Column(
+                name,
+                "int32",
+                "jobs; one that was requeued is queued until it starts again, one that is suspended is neither",
+                encoding="delta",
+            )
+            for name in ("running", "queued")
+        ),
+        *(
+            Column(name, "int64", meaning, encoding="delta")
+            for name, meaning in (
+                (
+                    "used_{}",
+                    "how much of each resource of the cluster jobs have (`used_gpus`, `used_licences`, …), in its own "
+                    "unit: bytes of memory, thousandths for `gpu_milli`",
+                ),
+                ("queued_{}", "how much of it waiting jobs ask for"),
+            )
+        ),
+    ),
+    always=True,
+)
+
+PIECES = Table(
+    "pieces",
+    "a stretch of the life of a job that did not simply run from start to end",
+    (
+        Column("job", "int64", "as in jobs.parquet", encoding="delta", source="id"),
+        Column("sequence", "int64", "as in jobs.parquet", encoding="delta"),
+        Column("begin", "double", "the job had the same nodes and the same rate all the time between"),
+        Column("end", "double", "the job had the same nodes and the same rate all the time between", encoding="split"),
+        Column("how", "words", "how the stretch ended, see below", words=PIECE_ENDS),
+        Column(
+            "reason",
+            "words",
+            "why a decision ended it (`killed`, `requeued`), in the words of jobs.parquet; null otherwise",
+            nullable=True,
+            encoding="dictionary",
+            words=REASONS,
+        ),
+        Column("cores", "int64", _HAD, encoding="dictionary"),
+        Column("count", "int64", _HAD, encoding="dictionary"),
+        Column("request", "int32", _HAD, encoding="dictionary"),
+        Column("work", "double", "seconds of work that were left to do at the beginning"),
+        Column(
+            "rate",
+            "double",
+            "seconds of work done in a second; so `work` − `rate` × (`end` − `begin`) were left at the end",
+        ),
+        Column(
+            "expected_end",
+            "double",
+            "when the scheduler believed it would end, when it took these nodes; later corrections do not change it",
+        ),
+        Column("nodes", "nodes", _HAD, nullable=True, encoding="dictionary"),
+    ),
+)
+
+NODES = Table(
+    "nodes",
+    "a node that failed, slept, came back",
+    (
+        Column("time", "double", "seconds", encoding="split"),
+        Column("node", "node", "its name"),
+        Column(
+            "state",
+            "words",
+            "from then on: `up`, `down`, `off`, `booting`, `maintenance`, `drained`",
+            encoding="dictionary",
+            source="mode",
+            words=NODE_STATES,
+        ),
+    ),
+)
+
+OBSERVED = Table(
+    "observed",
+    "what observers say of a job, a column for each of their values",
+    (Column("sequence", "int64", "as in jobs.parquet", nullable=True, encoding="delta"),),
+    further=True,
+)
+
+PERFORMANCE = Table(
+    "performance",
+    "what it cost to ask the scheduler once",
+    (
+        Column("time", "double", "simulated seconds", encoding="split"),
+        Column("queued", "int32", "jobs, as the scheduler found them", encoding="delta"),
+        Column("running", "int32", "jobs, as the scheduler found them", encoding="delta"),
+        Column("decide_seconds", "float", "how long it took to decide, native or in Python", encoding="split"),
+        Column(
+            "pass_seconds",
+            "float",
+            "from the end of the decision before (at first: from the beginning of the run) to the end of this one",
+            encoding="split",
+        ),
+        Column(
+            "memory_mb",
+            "float",
+            "resident memory of the process, 10⁶ bytes, looked at every 20 ms and repeated in between; null where the "
+            "system does not tell",
+            nullable=True,
+            encoding="dictionary",
+        ),
+    ),
+    repeatable=False,
+)
+
+TABLES = {table.name: table for table in (JOBS, TIMELINE, PIECES, NODES, OBSERVED, PERFORMANCE)}
