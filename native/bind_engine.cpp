@@ -255,6 +255,7 @@ class Simulation {
   }
 
   void measure() { engine().measure(); }
+  void keep_places() { engine().keep_places(); }
   void use_own_amounts() { engine().use_own_amounts(); }
 
   // Taking up a run again.
@@ -375,6 +376,8 @@ void bind_engine(nb::module_ &module) {
       .def("forget", &Simulation::forget)
       .def("set_ticks", &Simulation::set_ticks, "instants"_a, "seconds"_a,
            "How often progress is told: every so many instants, but no more often than that.")
+      .def("keep_places", &Simulation::keep_places,
+           "Before `run`: tell what every job had on each node, not only of those that were granted amounts.")
       .def("use_own_amounts", &Simulation::use_own_amounts,
            "Before any request is known: whoever decides may grant less than jobs ask for, and no job is rejected for "
            "its "

@@ -306,6 +306,7 @@ void Engine::finish() {
     if (state == State::Running && job.released && note_moves_) count_others(job, +1, 0);  // it still has what it had
     if (state == State::Running && job.pieced) write_piece(job, PieceEnd::Unfinished);
     if (state == State::Running && !job.released && books_) settle_books(slot), write_books(slot, false);
+    if (state == State::Running && !job.released && (all_places_ || job.granted)) write_places(slot);
     if (state >= State::Held && state < State::Gone) leave(slot, state);
   }
   if (now_ > -kNever) record();
@@ -313,6 +314,7 @@ void Engine::finish() {
   host_.take(std::move(timeline_));
   if (pieces_) host_.take(std::move(*pieces_));
   if (node_rows_) host_.take(std::move(*node_rows_));
+  if (place_rows_) host_.take(std::move(*place_rows_));
   if (meter_) host_.take(std::move(meter_->rows));
 }
 

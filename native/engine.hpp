@@ -41,6 +41,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   void set_gate(Gate *gate) { gate_ = gate; }
   void track_moves() { track_moves_ = note_moves_ = true; }
+  void keep_places() {
+    all_places_ = note_moves_ = true;
+  }                                                        // rows of what every job had where, not only of granted ones
   void use_own_amounts() { options_.own_amounts = true; }  // before any request is known
   void measure() { meter_ = std::make_unique<Meter>(); }   // what each decision costs
 
@@ -136,6 +139,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void settle_books(Slot slot);  // of the budget, up to now
   void write_books(Slot slot, bool onto);
   [[gnu::noinline, gnu::cold]] void note_move(Slot slot, bool onto);
+  void write_places(Slot slot);
   [[gnu::noinline, gnu::cold]] Amount take_granted(Job &job);
   [[gnu::noinline, gnu::cold]] void give_back_granted(const Job &job);
   [[gnu::noinline, gnu::cold]] void count_others(const Job &job, int sign, std::size_t first);
@@ -229,7 +233,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::int64_t past_passes_ = -1;
   std::string past_snapshot_;
   bool track_moves_ = false;
-  bool note_moves_ = false;  // for observers, or to count what jobs have besides cores
+  bool note_moves_ = false;  // for observers, for places, or to count what jobs have besides cores
   std::vector<Move> moves_;
   std::vector<NodeMode> modes_;  // empty until a node changes
   std::int64_t node_changes_ = 0;
@@ -248,6 +252,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::vector<std::int64_t> others_;  // the amounts of TimelineRows::others now
   std::optional<PieceRows> pieces_;
   std::optional<NodeRows> node_rows_;
+  bool all_places_ = false;
+  std::optional<PlaceRows> place_rows_;
+  std::vector<Time> here_since_;  // of jobs whose places are told, by slot
   std::unique_ptr<Meter> meter_;
 };
 

@@ -175,6 +175,13 @@ void Engine::dequeue(Slot slot) {
 void Engine::note_move(Slot slot, bool onto) {
   const Job &job = jobs_[slot];
   if (track_moves_) moves_.push_back({slot, onto, job.shares});
+  if (all_places_ || job.granted) {
+    if (slot >= here_since_.size()) here_since_.resize(slot + 1);
+    if (onto)
+      here_since_[slot] = now_;
+    else
+      write_places(slot);
+  }
   if (machine_.resources() == 1) return;
   if (onto && job.state == State::Waiting) count_others(job, -1, 1);
   count_others(job, onto ? +1 : -1, 0);
@@ -191,6 +198,7 @@ void Engine::count_others(const Job &job, int sign, std::size_t first) {
 // From now on it is a job of the cores that it was granted: until it is queued again, or goes on elsewhere.
 Amount Engine::take_granted(Job &job) {
   job.cores = job.granted->total(0);
+  note_moves_ = true;  // from the first one on
   return cluster_.take(*job.request, job.shares, *job.granted);
 }
 

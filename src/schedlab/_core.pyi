@@ -458,6 +458,11 @@ class Simulation:
         How often progress is told: every so many instants, but no more often than that.
         """
 
+    def keep_places(self) -> None:
+        """
+        Before `run`: tell what every job had on each node, not only of those that were granted amounts.
+        """
+
     def use_own_amounts(self) -> None:
         """
         Before any request is known: whoever decides may grant less than jobs ask for, and no job is rejected for its size.

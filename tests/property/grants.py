@@ -39,7 +39,7 @@ def uneven(job_id: int, request: Request, count: int, exclusive: bool, nodes: Se
             continue
         chunks = min(left, *(node.free.get(resource, 0) // amount for resource, amount in asked.items()))
         chunks = min(chunks, request.per_node_max or chunks)
-        if chunks < 1:
+        if chunks < 1 or (chunks < request.per_node_min and chunks < left):
             continue
         left -= chunks
         amounts = {"cores": 0} | {resource: chunks * amount for resource, amount in asked.items()}

@@ -150,7 +150,7 @@ jobs = st.lists(
 
 
 def tables(run: sl.Run) -> list[pl.DataFrame]:
-    return [run.jobs, run.timeline, run.pieces, run.nodes]
+    return [run.jobs, run.timeline, run.pieces, run.nodes, run.places]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -164,9 +164,7 @@ def test_an_interrupted_run_ends_the_same(
     workload = sl.Workload.of(
         requests=REQUESTS, submit=submit, runtime=runtime, limit=limit, count=count, request=request, user=request
     )
-    whole = sl.simulate.__wrapped__(
-        workload, TWO_KINDS, policy(), estimate=estimate, observers=observers(), validate=True
-    )
+    whole = sl.simulate(workload, TWO_KINDS, policy(), estimate=estimate, observers=observers(), validate=True)
     folder = tmp_path_factory.mktemp("checkpoint")
     for saves in breaks:
         resumed = _simulate(workload, policy(), estimate, observers(), Fragile(folder, saves))

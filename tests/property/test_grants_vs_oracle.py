@@ -35,7 +35,11 @@ def compare(case: Case) -> None:
     policy = Granting(case.policy_text(), request_of, case.cluster.resource_names)
     observers = [] if case.watts is None else [Power(groups=case.watts, cap=case.cap_watts)]
     options = {"requests": case.detail, "observers": observers, **case.options}
-    run = sl.simulate.__wrapped__(case.workload(), case.cluster, policy, validate=True, **options)
+    run = sl.simulate(case.workload(), case.cluster, policy, validate=True, **options)
+    told: dict[int, dict[int, dict[str, int]]] = {}
+    for row in run.places.iter_rows(named=True):
+        amounts = {name: row[name] for name in case.cluster.resource_names if row[name]}
+        told.setdefault(row["job"], {})[row["node"]] = amounts
     jobs = case.jobs()
     results = simulate(jobs, case.cluster, case.policy, cap=case.cap(), grants=by_oracle, **case.options)
     oracle = [row_of(result, case.cluster.pool) for result in results]
@@ -45,6 +49,7 @@ def compare(case: Case) -> None:
     for job, row in zip(jobs, run.jobs.iter_rows(named=True), strict=True):
         granted = {number: {k: v for k, v in each.items() if v} for number, each in (job.granted or {}).items()}
         assert dict(policy.granted.get(job.id, [])) == granted
+        assert told.get(job.id, {}) == granted
         if granted:
             assert row["cores"] == sum(amounts.get("cores", 0) for amounts in granted.values())
 

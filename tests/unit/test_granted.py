@@ -39,7 +39,7 @@ def run(act: Callable[[Any, list[Any]], None], *, own: bool = False, **columns: 
     given = {"submit": [0] * number, "runtime": [10] * number, "limit": [20] * number, **columns}
     policy = Scripted(act)
     policy.own_amounts = own
-    return sl.simulate.__wrapped__(sl.Workload.of(requests=requests, **given), CLUSTER, policy, validate=True)
+    return sl.simulate(sl.Workload.of(requests=requests, **given), CLUSTER, policy, validate=True)
 
 
 def test_a_job_holds_what_it_was_granted() -> None:
@@ -131,7 +131,7 @@ def test_amounts_change_with_every_stay() -> None:
                 view.wake_at(view.now + 2)
 
     workload = sl.Workload.of(submit=[0], runtime=[10], limit=[30], count=[4])
-    result = sl.simulate.__wrapped__(workload, CLUSTER, Stays(), validate=True)
+    result = sl.simulate(workload, CLUSTER, Stays(), validate=True)
     first, second = [(2, {"cores": 9, "gpus": [1]})], [(0, {"cores": 4}), (1, {"cores": 5, "memory": GIB})]
     assert seen[:5] == [(0, 9, first, 51), (2, 9, first, 60), (4, 9, second, 51), (6, 4, [], 60), (8, 4, [], 56)]
     assert result.pieces.select("begin", "end", "cores", "nodes").rows() == [
@@ -155,7 +155,7 @@ def test_a_malleable_job_may_be_granted_another_shape() -> None:
 
     shapes = [[sl.Shape(count=4, runtime=10)]]
     workload = sl.Workload.of(submit=[0], runtime=[20], limit=[40], count=[2], shapes=shapes, malleable=[True])
-    result = sl.simulate.__wrapped__(workload, CLUSTER, Grows(), validate=True)
+    result = sl.simulate(workload, CLUSTER, Grows(), validate=True)
     assert result.pieces.select("begin", "end", "cores").rows() == [(0, 4, 2), (4, 12, 5)]
 
 

@@ -176,6 +176,15 @@ def run(
             rich_help_panel=OUTPUT,
         ),
     ] = False,
+    places: Annotated[
+        bool,
+        typer.Option(
+            "--places",
+            metavar="",
+            help="Write a table of what each job had on each node, and when.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
     go_on: Annotated[bool, typer.Option("--go-on", hidden=True)] = False,
 ) -> None:
     """Replay a log on a cluster under one or more schedulers, and compare what happens.
@@ -215,6 +224,7 @@ def run(
         validate=validate,
         force=force,
         performance=performance,
+        places=places,
         reading=reading_options(clean, procs, missing_limit, bad_rows, reader),
     )
     every = None if checkpoint_every is None else parse_duration(checkpoint_every, where="--checkpoint-every")

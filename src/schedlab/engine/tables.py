@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -57,6 +57,8 @@ class TableMaker:
                 return pa.array([self._names[node] for node in batch[column.key].tolist()], pa.string())
             case "nodes":
                 return self._nodes(batch)
+            case "devices":
+                return pa.array(_devices(batch, self._cluster.resource_names), pa.string())
             case kind:
                 values = batch[column.key]
                 return pa.array(values, _TYPES[kind], mask=_unknown(values) if column.nullable else None)
@@ -77,6 +79,19 @@ class TableMaker:
         ends, characters = self._sets.fold(allocated, batch["node"], batch["chunks"])
         placed = np.packbits(np.diff(allocated, prepend=0) > 0, bitorder="little")
         return pa.StringArray.from_buffers(length, pa.py_buffer(ends), pa.py_buffer(characters), pa.py_buffer(placed))
+
+
+def _devices(batch: Batch, resources: Sequence[str]) -> list[str | None]:
+    """The devices of each place by resource; None where nobody named any."""
+    ends: list[int] = batch["devices_end"].tolist()
+    found: list[str | None] = [None] * len(ends)
+    for row in np.flatnonzero(np.diff(batch["devices_end"], prepend=0)).tolist():
+        here = slice(ends[row - 1] if row else 0, ends[row])
+        numbers: dict[str, list[str]] = {}
+        for resource, device in zip(batch["device_resource"][here], batch["device"][here], strict=True):
+            numbers.setdefault(resources[resource], []).append(str(device))
+        found[row] = ";".join(f"{name}={','.join(some)}" for name, some in numbers.items())
+    return found
 
 
 def _words(codes: NDArray[np.uint8], column: Column) -> pa.DictionaryArray:

@@ -7,15 +7,16 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
-# In files, and in the column of types of docs/runs.md. The last three are made of what the core gives: words of codes,
-# the name of a node of its number, and a set of nodes (`n[1-3]*2`) of the batch's `allocated`, `node` and `chunks`.
-Kind = Literal["int32", "int64", "float", "double", "bool", "string", "words", "node", "nodes"]
+# In files, and in the column of types of docs/runs.md. The last four are made of what the core gives: words of codes,
+# the name of a node of its number, a set of nodes (`n[1-3]*2`) of the batch's `allocated`, `node` and `chunks`, and
+# devices (`gpus=0,3`) of its `devices_end`, `device_resource` and `device`.
+Kind = Literal["int32", "int64", "float", "double", "bool", "string", "words", "node", "nodes", "devices"]
 
 # Of values in Parquet files: as they are; times are smooth ("split"), counters grow ("delta"), or few values come again
 # and again ("dictionary"). The right one makes files smaller and writing faster.
 Encoding = Literal["plain", "split", "delta", "dictionary"]
 
-_SHOWN = {"words": "dictionary of string", "node": "string", "nodes": "string"}
+_SHOWN = {"words": "dictionary of string", "node": "string", "nodes": "string", "devices": "string"}
 
 
 @dataclass(frozen=True)

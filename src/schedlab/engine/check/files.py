@@ -14,16 +14,22 @@ from schedlab.engine.check.offences import Offences
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 
-Tables = dict[str, pa.Table]  # by name: jobs, timeline, and pieces and nodes if there are any
+Tables = dict[str, pa.Table]  # by name: jobs, timeline, and pieces, nodes and places if there are any
 
 NEEDED = ("jobs.parquet", "timeline.parquet")
-RARE = ("pieces.parquet", "nodes.parquet")
+RARE = ("pieces.parquet", "nodes.parquet", "places.parquet")
 
 
 def read_files(run: Run | str | Path, offences: Offences) -> tuple[dict[str, Any], Tables] | None:
     """What run.json says, and the tables; None if one cannot be read, which is then among the offences."""
     if isinstance(run, Run) and run.path is None:
-        frames = {"jobs": run.jobs, "timeline": run.timeline, "pieces": run.pieces, "nodes": run.nodes}
+        frames = {
+            "jobs": run.jobs,
+            "timeline": run.timeline,
+            "pieces": run.pieces,
+            "nodes": run.nodes,
+            "places": run.places,
+        }
         return run.config, {name: frame.to_arrow() for name, frame in frames.items()}
     folder = Path(run.path if isinstance(run, Run) and run.path is not None else str(run))
     config = _read_config(folder)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from schedlab.engine.check.files import Tables, read_files
 from schedlab.engine.check.offences import Offences
+from schedlab.engine.check.told import Told, read_told
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request
@@ -115,10 +116,26 @@ class Record:
     pieces: Pieces
     node_changes: NodeChanges
     windows: list[Window]  # the calendar
+    told: Told  # the table of places
+    all_places: bool  # it tells of every job
+    own_amounts: bool  # whoever decided may grant less than jobs ask for
     timeline: dict[str, NDArray[Any]]
 
     def in_state(self, *names: str) -> NDArray[np.bool_]:
         return np.isin(self.state, [STATES.index(name) for name in names])
+
+    @property
+    def placed(self) -> NDArray[np.bool_]:
+        """Whether the table of places tells of a job: its cores are those that it had, not those that it asked for."""
+        found = np.zeros(len(self.job), bool)
+        found[self.told.row] = True
+        return found
+
+    def asked_cores(self, count: NDArray[np.int64], request: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Of so many chunks; 0 for a request that is not there."""
+        per_chunk = np.array([each.chunk.get("cores", 0) for each in self.requests] or [0])
+        known = (request >= 0) & (request < len(self.requests))
+        return np.asarray(count * np.where(known, per_chunk[np.where(known, request, 0)], 0))
 
     @property
     def started(self) -> NDArray[np.bool_]:
@@ -191,6 +208,9 @@ def _record(config: dict[str, Any], tables: Tables, offences: Offences) -> Recor
         pieced=pieced,
         pieces=pieces,
         node_changes=_node_changes(tables.get("nodes"), cluster),
+        told=read_told(tables.get("places"), columns["sequence"], list(cluster.resource_names), offences),
+        all_places=bool(config.get("places")),
+        own_amounts=bool(config.get("own_amounts")),
         windows=_windows(config.get("calendar", []), cluster, offences),
         timeline={name: timeline[name].to_numpy() for name in timeline.column_names},
         **columns,

@@ -16,6 +16,7 @@ class Stays:
     """Times during which a job had the same nodes. A job that simply ran has one: its row."""
 
     job: NDArray[np.int64]
+    sequence: NDArray[np.int64]
     user: NDArray[np.int32]
     begin: NDArray[np.float64]
     end: NDArray[np.float64]
@@ -46,6 +47,7 @@ def stays_of(record: Record) -> Stays:
 
     return Stays(
         job=joined(record.job, pieces.job[first]),
+        sequence=joined(record.sequence, pieces.sequence[first]),
         user=joined(record.user, record.user[pieces.row[first]]),
         begin=joined(record.start, pieces.begin[first]),
         end=joined(record.end, pieces.end[last]),

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.engine.check.offences import Offences
+from schedlab.engine.check.places import Places
 from schedlab.engine.check.record import Record
 from schedlab.engine.check.stays import Stays
 
@@ -23,7 +24,7 @@ class Story:
     request: NDArray[np.int64]
 
 
-def check_timeline(record: Record, stays: Stays, offences: Offences) -> None:
+def check_timeline(record: Record, stays: Stays, places: Places | None, offences: Offences) -> None:
     time = record.timeline["time"]
     if len(time) > 1 and not (np.diff(time) > 0).all():
         offences.add("timeline", "its times do not increase")
@@ -37,7 +38,10 @@ def check_timeline(record: Record, stays: Stays, offences: Offences) -> None:
                 continue
             chunk = np.array([request.chunk.get(resource, 0) for request in record.requests] or [0], np.int64)
             known = (story.request >= 0) & (story.request < len(chunk))  # what is not is told elsewhere
-            columns[f"{what}_{resource}"] = story.count * chunk[np.where(known, story.request, 0)]
+            amount = story.count * chunk[np.where(known, story.request, 0)]
+            if what == "used" and places is not None and places.amounts is not None:
+                amount = np.where(places.amounts.granted, places.amounts.of_stays(resource, places), amount)
+            columns[f"{what}_{resource}"] = amount
         for name, amount in columns.items():
             if what == "queued" and name != "queued" and record.flexible:  # rows tell the shapes chosen in the end
                 continue
@@ -50,10 +54,13 @@ def _waits(record: Record) -> Story:
     pieces = record.pieces
     queued = ~np.isnan(record.eligible) & ~record.in_state("held")
     left = np.where(record.started, record.start, record.end)
-    sizes = [record.cores, record.count, record.request]
+    placed = record.placed
+    cores = np.where(placed, record.asked_cores(record.count, record.request), record.cores)
+    sizes = [cores, record.count, record.request]
     if not len(pieces):
         return Story(record.eligible[queued], left[queued], *(size[queued] for size in sizes))
-    of_pieces, first = [pieces.cores, pieces.count, pieces.request], pieces.first
+    cores = np.where(placed[pieces.row], record.asked_cores(pieces.count, pieces.request), pieces.cores)
+    of_pieces, first = [cores, pieces.count, pieces.request], pieces.first
     left[pieces.row[first]] = pieces.begin[first]
     again = pieces.ended("requeued")
     next_begin = np.where(pieces.last, record.end[pieces.row], np.append(pieces.begin[1:], np.nan))
