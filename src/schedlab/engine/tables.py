@@ -87,11 +87,24 @@ def _devices(batch: Batch, resources: Sequence[str]) -> list[str | None]:
     found: list[str | None] = [None] * len(ends)
     for row in np.flatnonzero(np.diff(batch["devices_end"], prepend=0)).tolist():
         here = slice(ends[row - 1] if row else 0, ends[row])
-        numbers: dict[str, list[str]] = {}
-        for resource, device in zip(batch["device_resource"][here], batch["device"][here], strict=True):
-            numbers.setdefault(resources[resource], []).append(str(device))
-        found[row] = ";".join(f"{name}={','.join(some)}" for name, some in numbers.items())
+        numbers: dict[int, list[int]] = {}
+        for resource, device in zip(
+            batch["device_resource"][here].tolist(), batch["device"][here].tolist(), strict=True
+        ):
+            numbers.setdefault(resource, []).append(device)
+        found[row] = ";".join(f"{resources[resource]}={_ranges(some)}" for resource, some in numbers.items())
     return found
+
+
+def _ranges(numbers: list[int]) -> str:
+    """0-2,5 of 0, 1, 2, 5, which are in order."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
 def _words(codes: NDArray[np.uint8], column: Column) -> pa.DictionaryArray:

@@ -196,7 +196,7 @@ PLACES = Table(
         Column(
             "devices",
             "devices",
-            "which ones, where that was said: `gpus=0,3`, and `gpus=0,3;sockets=1`; null otherwise",
+            "which ones, where that was said: `gpus=0,3`, and `cores=0-7;gpus=0,3`; null otherwise",
             nullable=True,
             encoding="dictionary",
         ),

@@ -183,9 +183,9 @@ def _check_devices(record: Record, entry: Numbers, row: Numbers, offences: Offen
         has = cluster.groups[group_of[node]].resources
         for part in text.split(";"):
             name, _, listed = part.partition("=")
-            numbers = [int(number) for number in listed.split(",") if number.isdigit()]
+            numbers = _numbers(listed)
             where = f"{name} of {_node(names, node)}"
-            if len(set(numbers)) < len(listed.split(",")) or not all(n < has.get(name, 0) for n in numbers):
+            if len(set(numbers)) < len(numbers) or not all(0 <= n < has.get(name, 0) for n in numbers):
                 offences.add("devices", f"{where}: there are no such devices: {part}", job, begin)
                 continue
             if name not in told.amounts or len(numbers) != told.amounts[name][at]:
@@ -201,6 +201,16 @@ def _check_devices(record: Record, entry: Numbers, row: Numbers, offences: Offen
                 offences.add("devices", message, job, begin)
             if end > until:
                 until, holder = end, job
+
+
+def _numbers(text: str) -> list[int]:
+    """0-2,5 is 0, 1, 2, 5; what cannot be read is -1, which no device is."""
+    found: list[int] = []
+    for part in text.split(","):
+        low, _, high = part.partition("-")
+        good = low.isdigit() and (high or low).isdigit() and int(low) <= int(high or low) < 1 << 20
+        found += range(int(low), int(high or low) + 1) if good else [-1]
+    return found
 
 
 def _node(names: list[str], number: int) -> str:
