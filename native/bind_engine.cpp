@@ -29,7 +29,7 @@ using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 // The engine's host in Python: an iterator of job batches, and what is to be done with results.
 class PythonHost final : public Host {
  public:
-  nb::object batches, write, progress, within;
+  nb::object batches, write, progress, within, more, request_known, name_known;
   double tick_seconds = 0.1;
 
   bool refill(JobColumns &columns) override {
@@ -61,6 +61,9 @@ class PythonHost final : public Host {
         columns.shape_runtime = column<double>("shape_runtime"), columns.shape_limit = column<double>("shape_limit");
         columns.malleable = column<std::uint8_t>("malleable"), columns.interval = column<double>("interval");
       }
+      columns.attachment_end = optional<std::int64_t>("attachment_end");
+      if (columns.attachment_end)
+        columns.attachment_text = reinterpret_cast<const char *>(column<std::uint8_t>("attachment_text"));
     } while (columns.size == 0);
     return true;
   }
@@ -70,10 +73,27 @@ class PythonHost final : public Host {
     nb::dict batch;
     for (const Batch *part = &rows; part; part = part->details())
       for (const Batch::Laid &column : part->columns()) batch[column.name.c_str()] = to_array(column, *part);
+    if (const auto *texts = rows.texts()) batch["texts"] = nb::cast(*texts);
     write(rows.table(), batch);
   }
 
-  void forget() { batches.reset(), write.reset(), progress.reset(), within.reset(), batch_.reset(); }
+  std::string more_may_come() override {
+    nb::gil_scoped_acquire held;
+    return more.is_none() ? std::string() : nb::cast<std::string>(more());
+  }
+  void know_request(const std::string &text) override {
+    nb::gil_scoped_acquire held;
+    request_known(text);
+  }
+  void know_name(std::int64_t id, const std::string &name) override {
+    nb::gil_scoped_acquire held;
+    name_known(id, name);
+  }
+
+  void forget() {
+    for (nb::object *held : {&batches, &write, &progress, &within, &more, &request_known, &name_known}) held->reset();
+    batch_.reset();
+  }
 
   void tick(Time now, std::int64_t ended) override {
     const auto clock = Clock::now();
@@ -134,13 +154,14 @@ class NativePolicy {
     if (view->over()) throw DecisionError("the simulation is over: nothing can be decided any more");
     set_view(view);
     policy_->decide(*view, view->events());
+    view->explained_by(policy_);
   }
   // Which kind of policy it is depends on the calendar, and that is known only now.
   void set_view(const std::shared_ptr<View> &view) {
     for (const auto &source : sources_) source->set_view(view);
     if (!policy_) policy_ = make_policy(*choice_, view->has_calendar());
   }
-  std::unique_ptr<Decider> release() { return std::move(policy_); }
+  std::shared_ptr<Decider> release() { return std::move(policy_); }
   std::vector<double> memory() const { return policy_ ? policy_->memory() : std::vector<double>(); }
   void recall(const std::shared_ptr<View> &view, const std::vector<double> &memory) {
     set_view(view);
@@ -157,7 +178,7 @@ class NativePolicy {
 
   std::vector<std::shared_ptr<PythonKeys>> sources_;
   std::optional<PolicyChoice> choice_;
-  std::unique_ptr<Decider> policy_;
+  std::shared_ptr<Decider> policy_;
 };
 
 // An engine with its host and its policy, as Python holds it.
@@ -205,17 +226,24 @@ class Simulation {
 
   nb::object view() const { return engine(), view_; }
 
+  // A request that somebody asks for during the run: a run that is taken up again has to know it as soon.
+  void note_request(const std::string &text) { engine().view()->note_request(text); }
+
   // With `decide` the decisions are made in Python, by decide(view, events); else by the native policy.
   void prepare(NativePolicy &native, nb::object decide, nb::object recall, nb::object before, nb::object after,
-               nb::object allows, nb::object batches, nb::object write, nb::object progress, bool watched,
-               nb::object within) {
+               nb::object entered, nb::object allows, nb::object batches, nb::object write, nb::object progress,
+               bool watched, nb::object within, nb::object more_may_come, nb::object request_number,
+               nb::object request_known, nb::object name_known, nb::object given_order, nb::object given_scan) {
     host_.batches = nb::iter(batches);
     host_.write = write, host_.progress = progress, host_.within = within;
+    host_.more = more_may_come, host_.request_known = request_known, host_.name_known = name_known;
+    view_.attr("_request_number") = request_number, view_.attr("_know_name") = name_known;
+    engine().set_keys(keys(given_order), keys(given_scan));
     native.set_view(engine().view());
     if (decide.is_none() && before.is_none() && after.is_none()) {
       decider_ = native.release();
     } else {
-      auto hosted = std::make_unique<HostedDecider>(native.release(), decide, before, after, recall);
+      auto hosted = std::make_unique<HostedDecider>(native.release(), decide, before, entered, after, recall);
       hosted->set_view(engine().view());
       decider_ = std::move(hosted);
       engine().tick_every(1);  // they are slow
@@ -257,6 +285,7 @@ class Simulation {
   void measure() { engine().measure(); }
   void keep_places() { engine().keep_places(); }
   void use_own_amounts() { engine().use_own_amounts(); }
+  void give_reasons() { engine().give_reasons(); }
 
   // Taking up a run again.
   void keep_journal() { engine().keep_journal(); }
@@ -278,7 +307,10 @@ class Simulation {
   // Over: what Python gave may point back to us. The view says so to whoever still holds it.
   void forget() {
     host_.forget();
-    if (engine_) engine_->view()->retire();
+    if (engine_) {
+      engine_->view()->retire();
+      view_.attr("_request_number") = view_.attr("_know_name") = nb::none();
+    }
     decider_.reset(), gate_.reset(), view_.reset(), engine_.reset();
   }
 
@@ -291,6 +323,13 @@ class Simulation {
     if (limit) budget->limit = *limit;
     for (const auto &[idle, active, per_core] : rates) budget->rates.push_back({idle, active, per_core});
     return budget;
+  }
+
+  std::shared_ptr<KeySource> keys(const nb::object &order) const {
+    if (order.is_none()) return nullptr;
+    auto made = std::make_shared<PythonKeys>(order, false);
+    made->set_view(engine().view());
+    return made;
   }
 
   Placement::Chooser chooser(const nb::object &place) {
@@ -311,7 +350,7 @@ class Simulation {
   PythonHost host_;
   std::shared_ptr<Engine> engine_;
   nb::object view_;  // held, so that it is the same object each time
-  std::unique_ptr<Decider> decider_;
+  std::shared_ptr<Decider> decider_;
   std::unique_ptr<Gate> gate_;
   bool passing_ = false;
 };
@@ -362,10 +401,19 @@ void bind_engine(nb::module_ &module) {
            "Makes the next request known; jobs point to requests by their number. A reason > 0 rejects its jobs.")
       .def_prop_ro("view", &Simulation::view, nb::sig("def view(self) -> View"))
       .def("prepare", &Simulation::prepare, nb::kw_only(), "native"_a, "decide"_a.none(), "recall"_a.none(),
-           "before"_a.none(), "after"_a.none(), "allows"_a.none(), "batches"_a, "write"_a, "progress"_a.none(),
-           "watched"_a, "within"_a.none() = nb::none(),
-           "Who decides, who looks on, and where jobs come from and results go. `progress` is told at the end of an "
-           "instant, `within` in the middle of a slow pass, when nothing may be looked at.")
+           "before"_a.none(), "after"_a.none(), "entered"_a.none() = nb::none(), "allows"_a.none(), "batches"_a,
+           "write"_a, "progress"_a.none(), "watched"_a, "within"_a.none() = nb::none(),
+           "more_may_come"_a.none() = nb::none(), "request_number"_a.none() = nb::none(),
+           "request_known"_a.none() = nb::none(), "name_known"_a.none() = nb::none(),
+           "given_order"_a.none() = nb::none(), "given_scan"_a.none() = nb::none(),
+           "Who decides, who looks on, and where jobs come from and results go. `entered` is told of jobs that joined "
+           "the queue because of what was done in `before`. `progress` is told at the end of an instant, `within` in "
+           "the middle of a slow pass, when nothing may be looked at. `more_may_come()` says who expects more jobs "
+           "when nothing is left to happen, or nothing; the others are for jobs that are submitted during the run: "
+           "`request_number(request)`, `request_known(text)` and `name_known(id, name)` of a run that is taken up "
+           "again, and the orders that the batches have keys of.")
+      .def("note_request", &Simulation::note_request, "text"_a,
+           "A request that became known during the run, for one that takes it up again.")
       .def("run", &Simulation::run, "Simulates the whole workload; returns the seconds it took.")
       .def("advance", &Simulation::advance, "Goes on to the next pass, step by step; False when it is over.")
       .def("next_event", &Simulation::next_event,
@@ -383,6 +431,7 @@ void bind_engine(nb::module_ &module) {
            "its "
            "size.")
       .def("measure", &Simulation::measure, "Before `run`: write down what each decision costs.")
+      .def("give_reasons", &Simulation::give_reasons, "Before `run`: write down why jobs wait.")
       .def("keep_journal", &Simulation::keep_journal, "From now on, writes down what is decided.")
       .def("take_journal", &Simulation::take_journal, "What was decided since it was last taken.")
       .def("snapshot", &Simulation::snapshot, "At the end of an instant: what else a resumed run has to know.")

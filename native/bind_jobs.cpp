@@ -28,6 +28,8 @@ const char *state_name(const JobView &job) {
       return "suspended";
     case State::Held:
       return "held";
+    case State::Coming:
+      return "coming";
     default:
       return "gone";
   }
@@ -53,6 +55,8 @@ const char *event_name(Event::Kind kind) {
       return "opened";
     case Event::Kind::Woken:
       return "woken";
+    case Event::Kind::Held:
+      return "held";
   }
   return "";
 }
@@ -106,6 +110,12 @@ nb::list shapes_of(const JobView &job) {
   for (const Shape &shape : facts.flexible->shapes)
     shapes.append(nb::make_tuple(shape.count * shape.request->cores, shape.limit, factor * shape.limit));
   return shapes;
+}
+
+nb::object attachments_of(const JobView &job) {
+  const Job &facts = job.facts();
+  if (!facts.extra || facts.extra->attachments.empty()) return nb::dict();
+  return nb::module_::import_("json").attr("loads")(facts.extra->attachments);
 }
 
 // Goes through jobs without an exception at the end, which would cost more than the jobs.
@@ -209,7 +219,7 @@ void bind_jobs(nb::module_ &module) {
   nb::class_<JobView>(module, "Job", "A job as a policy may know it.")
       .def_prop_ro("id", [](const JobView &j) { return j.facts().id; })
       .def_prop_ro("sequence", [](const JobView &j) { return j.sequence(); })
-      .def_prop_ro("state", &state_name)
+      .def_prop_ro("state", &state_name, "waiting, running, suspended, held, gone, or coming: submitted for later")
       .def_prop_ro("submit", [](const JobView &j) { return j.facts().submit; })
       .def_prop_ro("eligible", [](const JobView &j) { return j.facts().eligible; })
       .def_prop_ro("wait", [](const JobView &j) { return j.view()->now() - j.facts().eligible; })
@@ -247,9 +257,11 @@ void bind_jobs(nb::module_ &module) {
           nb::sig("def granted(self) -> list[tuple[int, dict[str, int | list[int]]]]"),
           "(node, {resource: amount, or the devices}) of a job that was granted amounts; empty if it has chunks of its "
           "request")
-      .def("__eq__", [](const JobView &a, const JobView &b) { return a.sequence() == b.sequence(); })
+      .def_prop_ro("attachments", &attachments_of, nb::sig("def attachments(self) -> dict[str, typing.Any]"),
+                   "what it carries along, for deciders and observers that ask for it (`wants_attachments`); a copy")
+      .def("__eq__", [](const JobView &a, const JobView &b) { return a == b; })
       .def("__eq__", [](const JobView &, nb::handle) { return false; })
-      .def("__hash__", [](const JobView &j) { return j.sequence(); })
+      .def("__hash__", [](const JobView &j) { return j.hash(); })
       .def("__repr__",
            [](const JobView &j) { return "<Job " + std::to_string(j.facts().id) + " " + state_name(j) + ">"; });
 

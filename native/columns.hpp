@@ -101,6 +101,8 @@ class Batch {
   const std::vector<Laid> &columns() const { return columns_; }
   // What belongs to it and has rows of its own, such as the nodes of jobs; null: nothing.
   virtual const Batch *details() const { return nullptr; }
+  // What the numbers in columns of texts stand for; null: there are none.
+  virtual const std::vector<std::string> *texts() const { return nullptr; }
 
  protected:
   Batch(const Batch &) = default;

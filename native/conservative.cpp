@@ -1,5 +1,8 @@
 // Conservative backfilling (Mu'alem and Feitelson 2001): every waiting job holds a reservation; early ends compress
 // them.
+#include <tuple>
+
+#include "blame.hpp"
 #include "plan.hpp"
 #include "policies.hpp"
 #include "queue_policy.hpp"
@@ -29,7 +32,7 @@ class Conservative final : public QueuePolicy {
     if (!memory.empty()) by_nodes_ = memory[0] != 0, plan_is_wrong_ = memory[1] != 0, woken_at_ = memory[2];
     plan_ = by_nodes_ ? Plan::by_nodes(view) : Plan::by_count(view);
     for (Slot slot = view.first_waiting(); slot != kNoSlot; slot = view.job(slot).next)
-      if (reserved(view.job(slot))) hold(view.job(slot), slot);
+      if (reserved(view.job(slot))) hold(view.job(slot), slot), view.annotate(slot).reserved_mark = 0;
   }
 
   void decide(View &view, std::span<const Event> events) override {
@@ -45,10 +48,12 @@ class Conservative final : public QueuePolicy {
       if (event.kind == Event::Kind::Corrected) anew = true;
       if (event.kind == Event::Kind::Completed && job.estimated_end > view.now()) {
         plan_->vacate(job, job.shares, view.now(), job.estimated_end);
+        plan_->freed(job.shares, view.now(), job.estimated_end);
         freed_until = std::max(freed_until, job.estimated_end);
       }
-      if (event.kind == Event::Kind::Cancelled && reserved(job)) {
+      if ((event.kind == Event::Kind::Cancelled || event.kind == Event::Kind::Held) && reserved(job)) {
         freed_until = std::max(freed_until, job.reserved_start + job.estimate);
+        plan_->freed(job.reserved_shares, job.reserved_start, job.reserved_start + job.estimate);
         withdraw(view, event.slot);
       }
     }
@@ -69,6 +74,22 @@ class Conservative final : public QueuePolicy {
     ask_to_be_woken(view);
   }
 
+  void review(View &view) override {
+    QueuePolicy::review(view);
+    if (!in_step()) return;
+    std::vector<Reservation> others;
+    for (Reservations::Position p; !reserved_.at_end(p); p = reserved_.next(p)) {
+      const Job &job = view.job(reserved_[p].slot);
+      others.push_back({reserved_[p].slot, job.reserved_start, job.reserved_shares});
+    }
+    blame_.look(view, by_nodes_, others);
+  }
+  Why reason(View &view, Slot slot) override {
+    if (const auto obstacle = view.obstacle(slot)) return {*obstacle};
+    if (const Slot delayed = blame_.of(slot); delayed != kNoSlot) return {WaitReason::WouldDelay, delayed};
+    return view.otherwise(slot, WaitReason::Limit);
+  }
+
  protected:
   void pass(View &) override {}
 
@@ -87,9 +108,11 @@ class Conservative final : public QueuePolicy {
     return list;
   }
 
-  void reserve(View &view, Slot slot) {
+  void reserve(View &view, Slot slot) { reserve(view, slot, {view.now(), view.now(), view.now()}); }
+  void reserve(View &view, Slot slot, const Plan::Chance &chance) {
     Job &job = view.annotate(slot);
-    job.reserved_start = plan_->earliest(job, job.reserved_shares);
+    job.reserved_start = plan_->earliest(job, chance, job.reserved_shares);
+    job.reserved_mark = plan_->mark();
     if (reserved(job)) hold(job, slot);
   }
 
@@ -113,6 +136,18 @@ class Conservative final : public QueuePolicy {
     hold(job, who.slot);
   }
 
+  // What there is of one place that is not of the other.
+  static Shares without(Shares place, Shares other) {
+    const auto before = [](const Share &a, const Share &b) {
+      return std::tie(a.node, a.chunks) < std::tie(b.node, b.chunks);
+    };
+    std::sort(place.begin(), place.end(), before);
+    std::sort(other.begin(), other.end(), before);
+    Shares rest;
+    std::set_difference(place.begin(), place.end(), other.begin(), other.end(), std::back_inserter(rest), before);
+    return rest;
+  }
+
   void plan_anew(View &view) {
     plan_->reset();
     reserved_.clear();
@@ -130,16 +165,23 @@ class Conservative final : public QueuePolicy {
         continue;
       }
       const Reserved who = reserved_[p];
-      const Job &job = view.job(who.slot);
+      Job &job = view.annotate(who.slot);
       p = reserved_.next(p);
-      if (!plan_->may_move(job, freed_until)) continue;
+      const std::optional<Plan::Chance> chance = plan_->chance(job, freed_until);
+      if (!chance) {
+        job.reserved_mark = plan_->mark();
+        continue;
+      }
       Shares place = job.reserved_shares;
       withdraw(view, who.slot);
-      reserve(view, who.slot);
+      reserve(view, who.slot, *chance);
       // Its last node may have less left than the minimum that a new allocation would need there: then it keeps its
       // place.
-      if (job.reserved_start > who.start) put_back(view, who, std::move(place));
+      if (job.reserved_start > who.start) put_back(view, who, place);
       if (job.reserved_start < who.start) freed_until = std::max(freed_until, who.start + job.estimate);
+      if (job.reserved_start == who.start) place = without(std::move(place), job.reserved_shares);
+      plan_->freed(place, who.start, who.start + job.estimate);
+      job.reserved_mark = plan_->mark();  // it has been looked at without itself
       p = reserved_.first_not_before({who.start, who.sequence + 1, 0, kNoSlot});
     }
   }
@@ -163,6 +205,7 @@ class Conservative final : public QueuePolicy {
       // A gate, a placement or a draining node that the plan knows nothing of: others may have its place.
       plan_is_wrong_ = true;
       plan_->vacate(job, job.reserved_shares, job.reserved_start, job.reserved_start + job.estimate);
+      plan_->freed(job.reserved_shares, job.reserved_start, job.reserved_start + job.estimate);
       freed_until = std::max(freed_until, job.reserved_start + job.estimate);
       job.reserved_start = kNever;
     }
@@ -182,7 +225,10 @@ class Conservative final : public QueuePolicy {
     plan_->vacate(job, job.reserved_shares, job.reserved_start, until);
     Shares shares = job.reserved_shares;
     const bool started = view.place_beside(*plan_, slot, shares) && view.start_on(slot, shares, job.key, backfilled);
-    if (started) job.reserved_shares = std::move(shares);
+    if (started) {
+      plan_->freed(job.reserved_shares, job.reserved_start, until);
+      job.reserved_shares = std::move(shares);
+    }
     plan_->occupy(job, job.reserved_shares, job.reserved_start, until);
     return started;
   }
@@ -200,6 +246,7 @@ class Conservative final : public QueuePolicy {
   Reservations reserved_;
   Time woken_at_ = -kNever;
   bool plan_is_wrong_ = false;
+  Blame blame_;
 };
 
 }  // namespace

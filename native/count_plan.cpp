@@ -28,7 +28,7 @@ class CountPlan final : public Plan {
     times_[0] = now;
   }
 
-  Time earliest(const Job &job, Shares &) const override {
+  Time earliest(const Job &job, const Chance &, Shares &) const override {
     const Amount cores = needed(job);
     for (std::size_t i = 0;;) {
       while (free_[i] < cores)
@@ -62,9 +62,9 @@ class CountPlan final : public Plan {
 
   // A new start needs a moment before `freed_until` with enough cores, and then enough until the job's own reservation
   // begins (from there on its own cores serve it).
-  bool may_move(const Job &job, Time freed_until) override {
+  std::optional<Chance> chance(const Job &job, Time freed_until) override {
     const Amount cores = needed(job);
-    if (!may_move(cores, freed_until)) return false;
+    if (!may_move(cores, freed_until)) return std::nullopt;
     const Time latest = std::min(freed_until, job.reserved_start);
     for (std::size_t i = 0; i < times_.size() && times_[i] < latest;) {
       if (free_[i] < cores) {
@@ -72,11 +72,11 @@ class CountPlan final : public Plan {
         continue;
       }
       const std::size_t blocked = first_below(cores, i, std::min(times_[i] + job.estimate, job.reserved_start));
-      if (blocked == free_.size()) return looked_at(i), true;
+      if (blocked == free_.size()) return looked_at(i), Chance{times_[i], latest, job.reserved_start};
       i = blocked;
     }
     looked_at(times_.size());
-    return false;
+    return std::nullopt;
   }
 
  private:

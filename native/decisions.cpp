@@ -95,7 +95,10 @@ void View::check_nodes(const Job &job, Slot slot, const Shares &shares, const ch
 bool View::begin(Slot slot, double priority, Backfilled backfilled) {
   if (engine_->gate_) {
     forget_refusal();
-    if (!engine_->gate_->allows(*this, slot, engine_->jobs_[slot].shares)) return false;
+    if (!engine_->gate_->allows(*this, slot, engine_->jobs_[slot].shares)) {
+      if (engine_->reasons_) note_gate(slot);
+      return false;
+    }
   }
   const Job &job = engine_->jobs_[slot];
   if (engine_->journal_) note(Act::Start, slot, priority, job.shape, backfilled.code, job.shares, job.granted.get());
@@ -197,7 +200,7 @@ void View::requeue(Slot slot, double saved, double cost, Reason reason) {
   engine_->write_piece(job, PieceEnd::Requeued, reason);
   engine_->stop(slot);
   job.work = std::max(job.runtime - saved, 0.0) + cost, job.overhead = cost;
-  job.start = std::numeric_limits<double>::quiet_NaN();
+  job.start = job.key = std::numeric_limits<double>::quiet_NaN();
   job.estimate = job.first_estimate > saved ? job.first_estimate - saved : 1;  // as for jobs that are submitted
   job.corrections = 0;
   job.granted.reset(), job.cores = job.asked_cores();

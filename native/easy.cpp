@@ -28,7 +28,16 @@ class Guard {
   void use(Amount cores) { extra_ -= cores; }
   bool counted() const { return counted_; }
 
-  // The same with a job on these nodes; if so, it is noted as being there.
+  // The same with a job on these nodes, as if it were there.
+  bool would_admit(const View &view, const Job &job, const Shares &shares) {
+    const Amount extra = extra_, capacity = capacity_;
+    if (!admits(view, job, shares)) return false;
+    if (!counted_ && shadow_ != kNever) view.machine().apply(at_shadow_, *job.request, shares, +1);
+    extra_ = extra, capacity_ = capacity;
+    return true;
+  }
+
+  // The same, and it is noted as being there.
   bool admits(const View &view, const Job &job, const Shares &shares) {
     if (shadow_ == kNever) return true;
     if (counted_) {
@@ -134,6 +143,18 @@ class Easy final : public QueuePolicy {
 
   bool needs_estimated_ends() const override { return true; }
 
+  void review(View &view) override {
+    QueuePolicy::review(view);
+    if (!in_step()) return;
+    if (!queue_.empty()) reviewed_.reserve(view, queue_.front().slot);
+  }
+  Why reason(View &view, Slot slot) override {
+    if (const auto obstacle = view.obstacle(slot)) return {*obstacle};
+    const Slot head = queue_.front().slot;
+    if (slot != head && would_delay(view, view.job(slot))) return {WaitReason::WouldDelay, head};
+    return view.otherwise(slot, WaitReason::Limit);
+  }
+
  protected:
   bool dynamic() const override { return order_.dynamic() || scan_.dynamic(); }
   // A head that waits for the calendar and not for room has another shadow time whenever a job has started.
@@ -224,6 +245,17 @@ class Easy final : public QueuePolicy {
     }
   }
 
+  // Of a job that fits: would the head have to wait for it?
+  bool would_delay(const View &view, const Job &job) {
+    if (view.now() + job.estimate <= reviewed_.shadow()) return false;
+    if (strict_) return true;
+    if (reviewed_.counted() && job.request->countable && !job.request->exclusive) return !reviewed_.spares(job.cores);
+    Shares shares;
+    view.worked(view.machine().nodes());
+    view.placement().place(view.machine(), view.cluster().state(), *job.request, job.count, job.sequence, shares);
+    return !reviewed_.would_admit(view, job, shares);
+  }
+
   bool try_backfill(View &view, Slot slot) {
     const Job &job = view.job(slot);
     const bool in_time = view.now() + job.estimate <= guard_.shadow();
@@ -253,6 +285,7 @@ class Easy final : public QueuePolicy {
   std::int64_t depth_;
   Guard guard_;
   bool reserved_ = false;
+  Guard reviewed_;  // the same after a pass, for those who ask why a job waits
 };
 
 }  // namespace

@@ -50,6 +50,7 @@ void Engine::add_request(Request request, Reason reason) {
 void Engine::run(Decider &decider) {
   const bool observed = decider.observed(), measured = meter_ != nullptr;
   if (measured) meter_->last_decision = Clock::now();
+  if (reasons_) reasons_->decider = &decider;
   if (past_) replay_before_the_first_pass();
   while (advance()) {
     ++passes_;
@@ -59,13 +60,14 @@ void Engine::run(Decider &decider) {
       continue;
     }
     if (observed) open_pass(decider);
+    if (!without_keys_.empty()) [[unlikely]]
+      fill_keys();
     phase_ = Phase::Deciding;
     if (measured)
       decide_measured(decider);
     else
       decider.decide(*view_, events_);
-    phase_ = Phase::After;
-    told_ = events_.size();
+    has_decided();
     if (observed) decider.after(*view_);
     phase_ = Phase::Before;
     conclude();
@@ -79,8 +81,12 @@ bool Engine::advance() {
   for (;;) {
     if (!instant_open_) {
       const Time next = next_time();
-      if (next == kNever) return false;
+      if (next == kNever) {
+        if (!stays_open()) return false;
+        continue;
+      }
       now_ = next;
+      open_ = false;
       if (books_ && !books_->begun()) books_->pass_time(now_, cluster_.state().spending);  // they begin now
       instant_open_ = true;
       if (!calendar_.empty() && has_calendar_end(now_)) ++changes_;
@@ -98,6 +104,8 @@ bool Engine::advance() {
     }
     instant_open_ = false;
     record();
+    if (reasons_) [[unlikely]]
+      tell_reasons();
     if (--instants_left_ <= 0) {
       instants_left_ = tick_every_;
       host_.tick(now_, ended_);
@@ -115,14 +123,25 @@ void Engine::look_at_the_clock() {
 void Engine::open_pass(Decider &decider) {
   phase_ = Phase::Before;
   decider.before(*view_, events_);
+  if (!without_keys_.empty()) [[unlikely]]
+    fill_keys();
   phase_ = Phase::Deciding;
 }
 
-void Engine::close_pass(Decider &decider) {
+void Engine::has_decided() {
   phase_ = Phase::After;
   told_ = events_.size();
+  if (unheard_.empty()) [[likely]]
+    return;
+  events_.insert(events_.end(), unheard_.begin(), unheard_.end());
+  unheard_.clear();
+}
+
+void Engine::close_pass(Decider &decider) {
+  has_decided();
   decider.after(*view_);
   phase_ = Phase::Before;
+  if (reasons_) reasons_->stepped = true;
   conclude();
 }
 
@@ -162,8 +181,11 @@ bool Engine::more_input() {
 }
 
 Time Engine::next_time() {
-  if (!more_input() && next_sequence_ == ended_ && events_.empty()) return kNever;  // nobody is left to care
+  if (!more_input() && next_sequence_ == ended_ && events_.empty() && coming_.empty() && !open_)
+    return kNever;  // nobody is left to care
   Time next = more_input() ? input_.submit[cursor_] : kNever;
+  if (!coming_.empty()) [[unlikely]]
+    next = std::min(next, next_coming());
   if (const End *end = next_end()) next = std::min(next, end->end);
   if (!timers_.empty()) next = std::min(next, timers_.top().time);
   if (next < now_) throw std::invalid_argument("jobs must come in the order of their submission");
@@ -189,6 +211,9 @@ const Engine::End *Engine::next_end() {
     complete(slot);
   }
   while (more_input() && input_.submit[cursor_] <= now_) submit();
+  if (!coming_.empty()) [[unlikely]]
+    while (enter_next()) {
+    }
   while (next_timer(now_, false)) {
   }
 }
@@ -210,6 +235,8 @@ bool Engine::next_event() {
   while (ended_here_ < ending_.size() && out_of_date(ending_[ended_here_])) ++ended_here_;  // stopped in this instant
   if (more_input() && input_.submit[cursor_] <= now_) {
     submit();
+  } else if (!coming_.empty() && enter_next()) {
+    return true;
   } else if (ended_here_ < ending_.size()) {
     complete(ending_[ended_here_++].slot);
   } else if (const End *end = next_end(); end && end->end <= now_) {  // started and ended in this instant
@@ -299,6 +326,7 @@ bool Engine::repeats_others(std::size_t row) const {
 // Nothing will happen any more, or the run is given up: who is still here, stays as he is.
 void Engine::finish() {
   host_.tick(now_, ended_);
+  if (reasons_) finish_reasons();
   for (Slot slot = 0; slot < jobs_.size(); ++slot) {
     Job &job = jobs_[slot];
     const State state = job.state;
@@ -315,6 +343,8 @@ void Engine::finish() {
   if (pieces_) host_.take(std::move(*pieces_));
   if (node_rows_) host_.take(std::move(*node_rows_));
   if (place_rows_) host_.take(std::move(*place_rows_));
+  if (submitted_rows_) host_.take(std::move(*submitted_rows_));
+  if (hold_rows_) host_.take(std::move(*hold_rows_));
   if (meter_) host_.take(std::move(meter_->rows));
 }
 

@@ -28,6 +28,8 @@ struct Options {
   bool own_amounts = false;     // the decider answers for what jobs get: it may grant less than they ask for
 };
 
+class KeySource;
+
 class Engine : public std::enable_shared_from_this<Engine> {
  public:
   Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> estimator, Options options,
@@ -40,11 +42,16 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void add_request(Request request, Reason reason);
 
   void set_gate(Gate *gate) { gate_ = gate; }
+  // Places in the queue that the host computes for jobs of the workload before they enter: the same for others.
+  void set_keys(std::shared_ptr<KeySource> order, std::shared_ptr<KeySource> scan) {
+    key_sources_[0] = std::move(order), key_sources_[1] = std::move(scan);
+  }
   void track_moves() { track_moves_ = note_moves_ = true; }
   void keep_places() {
     all_places_ = note_moves_ = true;
-  }                                                        // rows of what every job had where, not only of granted ones
+  }  // rows of what every job had where, not only of granted ones
   void use_own_amounts() { options_.own_amounts = true; }  // before any request is known
+  void give_reasons();                                     // why jobs wait
   void measure() { meter_ = std::make_unique<Meter>(); }   // what each decision costs
 
   void run(Decider &decider);
@@ -104,10 +111,18 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void replay_before_the_first_pass();
   void recall(Decider &decider);
 
+  // Why jobs wait (reasons.cpp): at the end of an instant.
+  [[gnu::noinline, gnu::cold]] void tell_reasons();
+  void tell_why_held();
+  void ask_why();
+  void finish_reasons();
+
   // A job's life (life.cpp).
-  void submit();
+  void submit();  // the next job of the workload
+  void enter(Slot slot, Time cancel);
   bool affordable_alone(const Job &job) const;
   void read_shapes(Job &job, std::size_t i);
+  void read_attachments(Job &job, std::size_t i);
   void make_eligible(Slot slot);
   bool hold(Slot slot);
   void begin(Slot slot, double priority, Backfilled backfilled);
@@ -147,6 +162,19 @@ class Engine : public std::enable_shared_from_this<Engine> {
     if (machine_.resources() > 1) [[unlikely]]
       count_others(job, sign, 1);
   }
+  // Jobs that come while it runs (submissions.cpp).
+  bool stays_open();   // nothing is left to happen: whether more jobs may come
+  Time next_coming();  // when the next one enters that was submitted for later
+  bool enter_next();   // the next one that is due now
+  void enter_submitted(Slot slot, Time called, Time cancel);
+  void discard(Slot slot);
+  Slot new_job(const Submission &submission);
+  [[noreturn]] void refuse_submission(const std::string &why) const;
+  std::int64_t take_id(std::int64_t wanted);
+  void note_id(const Job &job);
+  void write_submitted(const Job &job, Time called, Time cancel);
+  void write_hold(Job &job);  // that ends now
+  void fill_keys();
   void set_timer(Time time, TimerKind kind, Slot slot);
   Time true_end(const Job &job) const;
   const EstimatedEnds &estimated_ends();
@@ -154,6 +182,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void write_piece(Job &job, PieceEnd how, Reason reason = Reason::None);
   void write_node(int node, NodeMode mode);
   void tell(Event::Kind kind, Slot slot, int node = -1);
+  void has_decided();  // the decider knows the events so far; what it has done may be told in another round
 
   // Work in the course of a pass, counted so that a slow one looks at the clock now and then: a step is what takes a
   // nanosecond or a few, such as a look at a node.
@@ -220,8 +249,18 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::vector<std::pair<std::uint64_t, Slot>>
       unlisted_;  // started since they were last put in order: (start order, slot)
   Heap<Timer> timers_;
+  Heap<Coming> coming_;  // submitted during the run, for later
+  std::vector<std::unique_ptr<Parcel>> parcels_;
+  std::uint64_t submissions_ = 0;
+  std::int64_t submitted_ = 0, next_own_id_ = kFirstOwnId;
+  std::unique_ptr<TakenIds> ids_;                            // null until somebody chooses an id
+  std::shared_ptr<KeySource> key_sources_[2];                // null where the host computes none
+  std::vector<std::pair<Slot, std::int64_t>> without_keys_;  // (slot, sequence) of jobs that have entered without them
+  bool open_ = false;                                        // more may come: wake-ups count, although there is no job
+  bool asking_ = false;                                      // whether it does
   std::vector<Event> events_;
-  std::size_t told_ = 0;  // how many of them the decider knows
+  std::size_t told_ = 0;        // how many of them the decider knows
+  std::vector<Event> unheard_;  // jobs that came or were held while it decided: told in another round
   Phase phase_ = Phase::Before;
   std::int64_t passes_ = -1;  // made so far, less one
   static constexpr std::int64_t kStepsBetweenLooks = 1 << 18;
@@ -255,7 +294,10 @@ class Engine : public std::enable_shared_from_this<Engine> {
   bool all_places_ = false;
   std::optional<PlaceRows> place_rows_;
   std::vector<Time> here_since_;  // of jobs whose places are told, by slot
+  std::optional<SubmittedRows> submitted_rows_;
+  std::optional<HoldRows> hold_rows_;
   std::unique_ptr<Meter> meter_;
+  std::unique_ptr<Reasons> reasons_;  // null: nobody wants to know
 };
 
 // What policies ask all the time.

@@ -38,7 +38,8 @@ void View::check_amounts(const Job &job, Slot slot, int node, const Amount *amou
                       "node " + node_name(node) + " has " + std::to_string(free[r]) + " of " + name + " free, not " +
                           std::to_string(amounts[r]));
   }
-  if (!machine().has_room(cluster().state(), node, *job.request, amounts))
+  const std::int32_t jobs = cluster().state().jobs[static_cast<std::size_t>(node)];
+  if (!machine().has_room(free, jobs, *job.request, amounts))
     engine_->refuse(what, slot, "node " + node_name(node) + " cannot be shared: one of its jobs is to be alone there");
 }
 

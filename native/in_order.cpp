@@ -10,6 +10,12 @@ class NoBackfill final : public QueuePolicy {
  public:
   using QueuePolicy::QueuePolicy;
 
+  Why reason(View &view, Slot slot) override {
+    if (slot != queue_.front().slot) return {WaitReason::Behind, queue_.front().slot};
+    if (const auto obstacle = view.obstacle(slot)) return {*obstacle};
+    return view.otherwise(slot, WaitReason::Limit);
+  }
+
  protected:
   void pass(View &view) override {
     while (!queue_.empty() && start(view, queue_.front(), false)) queue_.erase(WaitingList::Position{});
@@ -20,6 +26,11 @@ class NoBackfill final : public QueuePolicy {
 class Skip final : public QueuePolicy {
  public:
   Skip(Order order, std::int64_t depth) : QueuePolicy(std::move(order)), depth_(depth) {}
+
+  Why reason(View &view, Slot slot) override {
+    if (const auto obstacle = view.obstacle(slot)) return {*obstacle};
+    return view.otherwise(slot, WaitReason::Limit);
+  }
 
  protected:
   bool settles(const View &) const override { return depth_ < 0; }

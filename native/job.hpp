@@ -9,7 +9,18 @@
 
 namespace schedlab {
 
-enum class State : std::uint8_t { Completed, Killed, Cancelled, Rejected, Held, Waiting, Running, Suspended, Gone };
+enum class State : std::uint8_t {
+  Completed,
+  Killed,
+  Cancelled,
+  Rejected,
+  Held,
+  Waiting,
+  Running,
+  Suspended,
+  Gone,
+  Coming,  // submitted during the run, for a time that is yet to come
+};
 enum class Reason : std::uint8_t {
   None,
   TooLarge,
@@ -25,6 +36,7 @@ enum class Reason : std::uint8_t {
   NodeFailure,
   Maintenance,
   TimeLimit,  // by whoever decides elsewhere; one that the engine kills at its limit has no reason
+  Withdrawn,  // by a decision, while it waited or was held
 };
 
 // One way to run a job: on what, and how long that takes and may take.
@@ -43,6 +55,16 @@ struct Flexible {
   std::uint64_t point = 0;  // order of the timer for the next time
 };
 
+// What few jobs have.
+struct Extra {
+  std::int64_t ticket = 0;     // by which it was known before it entered and got its sequence; negative
+  Time called = kNever;        // when it was submitted, if that was before it entered,
+  Time cancel = kNever;        // and when it will leave if it still waits
+  Time held_since = kNever;    // by a decision; kNever if it is not
+  Time queued_since = kNever;  // its place (eligible time) in the queue of a policy that has not heard that it is held
+  std::string attachments;     // as JSON
+};
+
 struct Job {
   // What the workload says.
   std::int64_t sequence, id;
@@ -54,6 +76,9 @@ struct Job {
   Time think;
   std::unique_ptr<Flexible> flexible;  // null: it is rigid
   std::int32_t shape = 0;              // which of its shapes the fields above are
+  std::unique_ptr<Extra> extra;        // null: it has nothing of that
+
+  Extra &more() { return *(extra ? extra : extra = std::make_unique<Extra>()); }
 
   // What has become of it.
   State state;
@@ -83,6 +108,20 @@ struct Job {
 
   Time reserved_start;  // conservative: its reservation
   Shares reserved_shares;
+  std::uint64_t reserved_mark;  // of the plan, when nothing earlier was found
+
+  // Nothing has become of it yet.
+  void make_new() {
+    eligible = start = key = estimated_end = std::numeric_limits<double>::quiet_NaN();
+    released = listed = pieced = false;
+    backfilled = false;
+    work = runtime, overhead = 0;
+    corrections = 0;
+    reserved_start = kNever;
+    shares.clear();
+    if (granted) [[unlikely]]
+      granted.reset();
+  }
 
   Amount asked_cores() const { return count * request->cores; }
 

@@ -18,16 +18,28 @@ class JobView {
   const Job &facts() const {
     if (view_->over()) throw DecisionError("the simulation is over: its jobs cannot be looked at any more");
     const Job &job = view_->job(slot_);
-    if (job.sequence != sequence_) throw DecisionError("the job left the system some time ago");
+    if (job.sequence != sequence_ && !is_ticket_of(job)) throw DecisionError("the job left the system some time ago");
     return job;
   }
   const std::shared_ptr<View> &view() const { return view_; }
-  std::int64_t sequence() const { return sequence_; }
+  // -1 of one that has not entered yet.
+  std::int64_t sequence() const { return sequence_ >= 0 ? sequence_ : std::max(facts().sequence, std::int64_t{-1}); }
+  // A ticket and a sequence may be of the same job: what both have in common is the slot.
+  std::size_t hash() const { return slot_; }
+  bool operator==(const JobView &other) const {
+    if (slot_ != other.slot_ || sequence_ == other.sequence_) return slot_ == other.slot_;
+    if ((sequence_ >= 0 && other.sequence_ >= 0) || view_->over()) return false;
+    const Job &job = view_->job(slot_);
+    const auto is = [&](const JobView &one) { return one.sequence_ == job.sequence || one.is_ticket_of(job); };
+    return is(*this) && is(other);
+  }
 
  private:
+  bool is_ticket_of(const Job &job) const { return sequence_ < -1 && job.extra && job.extra->ticket == sequence_; }
+
   std::shared_ptr<View> view_;
   Slot slot_;
-  std::int64_t sequence_;  // the slot may serve another job by now
+  std::int64_t sequence_;  // the slot may serve another job by now; negative: the ticket of one that had not entered
 };
 
 // Several jobs: a sequence of them, and their columns as arrays, gathered when first asked for.

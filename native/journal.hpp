@@ -25,6 +25,15 @@ enum class Act : std::uint8_t {
   Open,
   Reserve,
   Unreserve,
+  Submit,
+  Withdraw,
+  Hold,
+  Release,
+  KnowRequest,
+  KnowName,
+  Waits,    // what a job waits for from now on,
+  Explain,  // what a decider says of it,
+  Refused,  // and that an observer did not let it start
 };
 
 // Whose turn it is in a pass: observers' before, the decider's, observers' after.

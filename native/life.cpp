@@ -34,17 +34,21 @@ void Engine::submit() {
   if (input_.key[0]) job.given_key[0] = input_.key[0][i];
   if (input_.key[1]) job.given_key[1] = input_.key[1][i];
   job.flexible.reset(), job.shape = 0;
+  if (job.extra) [[unlikely]]
+    job.extra.reset();
   if (input_.shape_end) read_shapes(job, i);
-  job.eligible = job.start = job.key = job.estimated_end = std::numeric_limits<double>::quiet_NaN();
-  job.released = job.listed = job.pieced = false;
-  job.backfilled = false;
-  job.work = job.runtime, job.overhead = 0;
-  job.corrections = 0;
-  job.reserved_start = kNever;
-  job.shares.clear();
-  if (job.granted) [[unlikely]]
-    job.granted.reset();
+  if (input_.attachment_end) [[unlikely]]
+    read_attachments(job, i);
+  if (ids_) [[unlikely]]
+    note_id(job);
+  job.make_new();
   job.first_estimate = estimator_->estimate(job, slot);
+  enter(slot, input_.cancel[i]);
+}
+
+// It has its sequence and its first estimate: now it is in the system.
+void Engine::enter(Slot slot, Time cancel) {
+  Job &job = jobs_[slot];
   if (!(job.first_estimate > 0)) job.first_estimate = 1;  // nobody can plan with a job that takes no time
   job.estimate = job.first_estimate;
   job.state = State::Held;
@@ -58,7 +62,7 @@ void Engine::submit() {
     leave(slot, State::Rejected);
     return;
   }
-  if (input_.cancel[i] < kNever) set_timer(std::max(input_.cancel[i], now_), TimerKind::Cancel, slot);
+  if (cancel < kNever) set_timer(std::max(cancel, now_), TimerKind::Cancel, slot);
   if (!hold(slot)) make_eligible(slot);
 }
 
@@ -78,11 +82,13 @@ bool Engine::hold(Slot slot) {
   if (found == ends_by_id_.end()) return false;
   if (found->second == kNever) {
     held_by_[job.after].emplace_back(slot, job.sequence);
+    if (reasons_) reasons_->held.push_back(slot);
     return true;
   }
   const Time release = found->second + job.think;
   if (release <= now_) return false;
   set_timer(release, TimerKind::Release, slot);
+  if (reasons_) reasons_->held.push_back(slot);
   return true;
 }
 
@@ -100,6 +106,13 @@ void Engine::read_shapes(Job &job, std::size_t i) {
   }
   job.flexible->malleable = input_.malleable[i];
   job.flexible->interval = input_.interval[i];
+}
+
+// What it carries along.
+[[gnu::noinline]] void Engine::read_attachments(Job &job, std::size_t i) {
+  const std::int64_t first = i == 0 ? 0 : input_.attachment_end[i - 1], last = input_.attachment_end[i];
+  if (first < last)
+    job.more().attachments.assign(input_.attachment_text + first, static_cast<std::size_t>(last - first));
 }
 
 // From now on it is the job that it would be if it had been submitted so; what it has done counts in proportion.
@@ -346,7 +359,10 @@ void Engine::cancel(Slot slot) {
 }
 
 void Engine::tell(Event::Kind kind, Slot slot, int node) {
-  if (phase_ != Phase::Deciding) events_.push_back({kind, slot, node});  // the decider knows what it has done itself
+  if (phase_ != Phase::Deciding) events_.push_back({kind, slot, node});
+  // Otherwise the decider knows what it has done itself. But who is asked as a part of it may not:
+  else if (kind == Event::Kind::Submitted || kind == Event::Kind::Held || kind == Event::Kind::Cancelled) [[unlikely]]
+    unheard_.push_back({kind, slot, node});
 }
 
 // The stretch of its life that ends now.
@@ -415,6 +431,10 @@ void Engine::leave(Slot slot, State state) {
   Job &job = jobs_[slot];
   job.state = State::Gone;
   job.end = now_;
+  if (job.extra) [[unlikely]]
+    write_hold(job);
+  if (ids_) [[unlikely]]
+    ids_->live.erase(job.id);
   write(job, state);
   ++ended_;
   gone_.push_back(slot);

@@ -59,11 +59,9 @@ void Machine::prepare(Request &request, bool all_exclusive, bool contiguous) con
   }
 }
 
-Amount Machine::room(const NodeState &state, int node, const Request &request) const {
-  const std::int32_t jobs = state.jobs[static_cast<std::size_t>(node)];
+Amount Machine::room(const Amount *free, Amount jobs, const Request &request) const {
   if (jobs >= NodeState::kExclusive || (request.exclusive && jobs > 0)) return 0;
-  if (request.plain) return state.free[static_cast<std::size_t>(node) * static_cast<std::size_t>(resources_)];
-  const Amount *free = &state.free[static_cast<std::size_t>(node) * static_cast<std::size_t>(resources_)];
+  if (request.plain) return free[0];
   Amount chunks = request.per_node_max ? request.per_node_max : INT32_MAX;
   for (int r = 0; r < resources_; ++r) {
     const Amount wanted = request.chunk[static_cast<std::size_t>(r)];
@@ -77,21 +75,10 @@ Amount Machine::capacity(const NodeState &state, int node, const Request &reques
   return chunks < request.per_node_min ? 0 : chunks;
 }
 
-bool Machine::has_room(const NodeState &state, int node, const Request &request, const Amount *amounts) const {
-  const std::int32_t jobs = state.jobs[static_cast<std::size_t>(node)];
+bool Machine::has_room(const Amount *free, Amount jobs, const Request &request, const Amount *amounts) const {
   if (jobs >= NodeState::kExclusive || (request.exclusive && jobs > 0)) return false;
-  const Amount *free = &state.free[static_cast<std::size_t>(node) * static_cast<std::size_t>(resources_)];
   for (int r = 0; r < resources_; ++r)
     if (amounts[r] > free[r]) return false;
-  return true;
-}
-
-bool Machine::has_room(const NodeState &state, const Request &request, const Shares &shares,
-                       const Granted *granted) const {
-  for (std::size_t i = 0; i < shares.size(); ++i)
-    if (granted ? !has_room(state, shares[i].node, request, granted->on(i))
-                : shares[i].chunks > room(state, shares[i].node, request))
-      return false;
   return true;
 }
 
@@ -246,6 +233,18 @@ void LiveCluster::show(int node, bool visible) {
   closed_[static_cast<std::size_t>(node)] = !visible;
   closed_nodes_ += visible ? -1 : 1;
   withhold();
+}
+
+NodeState LiveCluster::opened() const {
+  NodeState state = state_;
+  const auto stride = static_cast<std::size_t>(machine_->resources());
+  for (int node = 0; closed_nodes_ > 0 && node < machine_->nodes(); ++node)
+    if (closed(node)) {
+      const auto first = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(node) * stride);
+      std::copy_n(hidden_.begin() + first, stride, state.free.begin() + first);
+      state.jobs[static_cast<std::size_t>(node)] -= NodeState::kExclusive;
+    }
+  return state;
 }
 
 NodeState LiveCluster::unoccupied() const {

@@ -66,13 +66,15 @@ class Machine {
 
   // How many chunks of this request there is room for on the node in this state, and how many it can take, which is
   // none if there is no room for per_node_min (semantics: "Capacity").
-  Amount room(const NodeState &state, int node, const Request &request) const;
+  Amount room(const NodeState &state, int node, const Request &request) const {
+    return room(&state.free[static_cast<std::size_t>(node) * static_cast<std::size_t>(resources_)],
+                state.jobs[static_cast<std::size_t>(node)], request);
+  }
+  Amount room(const Amount *free, Amount jobs, const Request &request) const;  // the same, of a node of a plan
   Amount capacity(const NodeState &state, int node, const Request &request) const;
 
   // May a job of this request have so much there, chunks or not?
-  bool has_room(const NodeState &state, int node, const Request &request, const Amount *amounts) const;
-  // Room for all of these shares: chunks, or what is granted there.
-  bool has_room(const NodeState &state, const Request &request, const Shares &shares, const Granted *granted) const;
+  bool has_room(const Amount *free, Amount jobs, const Request &request, const Amount *amounts) const;
   // How many of its chunks these amounts hold.
   Amount chunks_in(const Amount *amounts, const Request &request) const;
 
@@ -176,6 +178,7 @@ class LiveCluster {
   bool closed(int node) const { return !closed_.empty() && closed_[static_cast<std::size_t>(node)]; }
   int closed_nodes() const { return closed_nodes_; }
   NodeState unoccupied() const;  // the open nodes without any job
+  NodeState opened() const;      // as if no node were closed
 
   Amount take(const Request &request, const Shares &shares) { return change(request, shares, -1); }
   Amount give_back(const Request &request, const Shares &shares) { return change(request, shares, +1); }

@@ -18,11 +18,6 @@ inline bool fill(Shares &shares, int node, Amount capacity, Amount &rest) {
   return rest == 0;
 }
 
-struct Candidate {
-  int node;
-  Amount capacity;
-};
-
 bool fill_in_order(const std::vector<Candidate> &candidates, Amount rest, Shares &shares) {
   for (const Candidate &c : candidates)
     if (fill(shares, c.node, c.capacity, rest)) return true;
@@ -30,14 +25,11 @@ bool fill_in_order(const std::vector<Candidate> &candidates, Amount rest, Shares
 }
 
 // One chunk (or per_node_min chunks) at a time to the node with most free cores left. The heap's top is that node.
-bool spread(const Machine &machine, const NodeState &state, const std::vector<Candidate> &candidates,
-            const Request &request, Amount rest, Shares &shares) {
+bool spread(const std::vector<Candidate> &candidates, const Request &request, Amount rest, Shares &shares) {
   using Entry = std::tuple<Amount, int, std::size_t>;  // free cores left, -node, candidate
   std::priority_queue<Entry> heap;
   std::vector<Amount> given(candidates.size(), 0);
-  const auto stride = static_cast<std::size_t>(machine.resources());
-  for (std::size_t i = 0; i < candidates.size(); ++i)
-    heap.emplace(state.free[static_cast<std::size_t>(candidates[i].node) * stride], -candidates[i].node, i);
+  for (std::size_t i = 0; i < candidates.size(); ++i) heap.emplace(candidates[i].free, -candidates[i].node, i);
   const Amount step = std::max<Amount>(request.per_node_min, 1);
   while (rest > 0 && !heap.empty()) {
     const auto [free, key, i] = heap.top();
@@ -153,45 +145,50 @@ bool Placement::choose(const Machine &machine, const NodeState &state, Slot slot
 
 bool Placement::place(const Machine &machine, const NodeState &state, const Request &request, Amount count,
                       std::int64_t sequence, Shares &shares) const {
-  shares.clear();
   std::vector<Candidate> candidates;
+  const auto stride = static_cast<std::size_t>(machine.resources());
   Amount sum = 0;
   for (const auto &[first, last] : request.ranges)
     for (int node = first; node < last; ++node)
       if (const Amount capacity = machine.capacity(state, node, request); capacity > 0) {
-        candidates.push_back({node, capacity});
+        candidates.push_back({node, capacity, state.free[static_cast<std::size_t>(node) * stride]});
         sum += capacity;
-        if (kind_ == Kind::FirstFit && sum >= count) return fill_in_order(candidates, count, shares);
+        if (kind_ == Kind::FirstFit && sum >= count) return place(request, candidates, count, sequence, shares);
       }
-  if (sum < count) return false;
+  shares.clear();
+  return sum >= count && place(request, candidates, count, sequence, shares);
+}
 
-  const auto stride = static_cast<std::size_t>(machine.resources());
-  const auto free_cores = [&](const Candidate &c) { return state.free[static_cast<std::size_t>(c.node) * stride]; };
-  const std::uint64_t stream = mix(seed_, static_cast<std::uint64_t>(sequence));
+bool Placement::place(const Request &request, const std::vector<Candidate> &candidates, Amount count,
+                      std::int64_t sequence, Shares &shares) const {
+  shares.clear();
   switch (kind_) {
     case Kind::FirstFit:
-      break;
-    case Kind::Spread:
-      if (!request.exclusive) return spread(machine, state, candidates, request, count, shares);
-      std::stable_sort(candidates.begin(), candidates.end(),
-                       [&](const Candidate &a, const Candidate &b) { return free_cores(a) > free_cores(b); });
-      break;
+      return fill_in_order(candidates, count, shares);
     case Kind::Contiguous:
       return contiguous(candidates, count, shares);
-    case Kind::BestFit:
-      std::stable_sort(candidates.begin(), candidates.end(),
-                       [&](const Candidate &a, const Candidate &b) { return free_cores(a) < free_cores(b); });
+    case Kind::Spread:
+      if (!request.exclusive) return spread(candidates, request, count, shares);
       break;
-    case Kind::Random: {
-      std::vector<std::pair<std::uint64_t, Candidate>> keyed;
-      for (const Candidate &c : candidates) keyed.emplace_back(mix(stream, static_cast<std::uint64_t>(c.node)), c);
-      std::sort(keyed.begin(), keyed.end(), [](const auto &a, const auto &b) {
-        return std::tie(a.first, a.second.node) < std::tie(b.first, b.second.node);
-      });
-      for (std::size_t i = 0; i < keyed.size(); ++i) candidates[i] = keyed[i].second;
-    }
+    case Kind::BestFit:
+    case Kind::Random:
+      break;
   }
-  return fill_in_order(candidates, count, shares);
+  std::vector<Candidate> sorted = candidates;
+  if (kind_ == Kind::Spread)
+    std::stable_sort(sorted.begin(), sorted.end(), [](auto &a, auto &b) { return a.free > b.free; });
+  if (kind_ == Kind::BestFit)
+    std::stable_sort(sorted.begin(), sorted.end(), [](auto &a, auto &b) { return a.free < b.free; });
+  if (kind_ == Kind::Random) {
+    const std::uint64_t stream = mix(seed_, static_cast<std::uint64_t>(sequence));
+    std::vector<std::pair<std::uint64_t, Candidate>> keyed;
+    for (const Candidate &c : candidates) keyed.emplace_back(mix(stream, static_cast<std::uint64_t>(c.node)), c);
+    std::sort(keyed.begin(), keyed.end(), [](const auto &a, const auto &b) {
+      return std::tie(a.first, a.second.node) < std::tie(b.first, b.second.node);
+    });
+    for (std::size_t i = 0; i < keyed.size(); ++i) sorted[i] = keyed[i].second;
+  }
+  return fill_in_order(sorted, count, shares);
 }
 
 }  // namespace schedlab

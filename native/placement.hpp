@@ -7,6 +7,13 @@
 
 namespace schedlab {
 
+// A node that can take something of a job.
+struct Candidate {
+  int node;
+  Amount capacity;  // at least one chunk
+  Amount free;      // cores
+};
+
 class Placement {
  public:
   enum class Kind { FirstFit, BestFit, Spread, Contiguous, Random };
@@ -34,6 +41,9 @@ class Placement {
   // The same on any state, by looking at every node: for plans and shadow states.
   bool place(const Machine &machine, const NodeState &state, const Request &request, Amount count,
              std::int64_t sequence, Shares &shares) const;
+  // The same among these nodes, in the order of their numbers; none that would be chosen is missing.
+  bool place(const Request &request, const std::vector<Candidate> &candidates, Amount count, std::int64_t sequence,
+             Shares &shares) const;
 
  private:
   bool first_fit(const LiveCluster &cluster, const Request &request, Amount count, Shares &shares) const;

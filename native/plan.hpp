@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "engine.hpp"
 
@@ -20,7 +21,12 @@ class Plan {
   virtual void reset() = 0;            // the running jobs and nothing else
   virtual void advance(Time now) = 0;  // forget what is past
   // The earliest start from now on at which the job fits for its whole estimate, and (by nodes) where.
-  virtual Time earliest(const Job &job, Shares &shares) const = 0;
+  Time earliest(const Job &job, Shares &shares) const { return earliest(job, {now(), now(), now()}, shares); }
+  // The same for whom it is known that it can only start at a time in [from, before), or at `otherwise` or later.
+  struct Chance {
+    Time from, before, otherwise;
+  };
+  virtual Time earliest(const Job &job, const Chance &chance, Shares &shares) const = 0;
   bool possible_now(const Job &job, Shares &shares) const { return possible(job, now(), job.estimate, shares); }
   virtual bool possible(const Job &job, Time from, Time duration, Shares &shares) const = 0;
   virtual bool possible_on(const Job &job, const Shares &shares) const = 0;  // now, for its estimate, on these nodes
@@ -28,9 +34,13 @@ class Plan {
   virtual void vacate(const Job &job, const Shares &shares, Time from, Time until) = 0;
 
   // Compression, after something became free before `freed_until`: could a job of at least so many cores start earlier
-  // at all? And this job, given its reservation? A "no" is always right; a "yes" may be wrong.
+  // at all? And when could this job, given its reservation; never: its start and place stay as they are. A "no" and a
+  // "never" are always right; a "yes" and a time may be wrong.
   virtual bool may_move(Amount cores, Time freed_until) = 0;
-  virtual bool may_move(const Job &job, Time freed_until) = 0;
+  virtual std::optional<Chance> chance(const Job &job, Time freed_until) = 0;
+  // To be told of each place that is vacated for good; a job says by its mark since when it has not been looked at.
+  virtual void freed(const Shares & /*shares*/, Time /*from*/, Time /*until*/) {}
+  virtual std::uint64_t mark() const { return 0; }
 };
 
 }  // namespace schedlab

@@ -1,5 +1,5 @@
 // EASY with K reservations: between EASY (one) and conservative (all), planned from scratch at every pass.
-#include "plan.hpp"
+#include "blame.hpp"
 #include "policies.hpp"
 #include "queue_policy.hpp"
 
@@ -22,27 +22,46 @@ class PlannedEasy final : public QueuePolicy {
     by_nodes_ = !memory.empty() && memory[0] != 0;
   }
 
+  void review(View &view) override {
+    QueuePolicy::review(view);
+    if (!in_step()) return;
+    const auto most =
+        static_cast<std::size_t>(depth_ < 0 ? reservations_ : std::min<std::int64_t>(reservations_, depth_ + 1));
+    std::vector<Reservation> first;
+    for (WaitingList::Position p; !queue_.at_end(p) && first.size() < most; p = queue_.next(p))
+      first.push_back({queue_[p].slot});
+    blame_.look(view, by_nodes_, first);
+  }
+  Why reason(View &view, Slot slot) override {
+    if (const auto obstacle = view.obstacle(slot)) return {*obstacle};
+    if (const Slot delayed = blame_.of(slot); delayed != kNoSlot) return {WaitReason::WouldDelay, delayed};
+    return view.otherwise(slot, WaitReason::Limit);
+  }
+
  protected:
   bool dynamic() const override { return true; }  // the plan is made anew each time, so may the order be
 
   void entered(View &view, Slot slot) override { by_nodes_ = by_nodes_ || !Plan::countable(view, view.job(slot)); }
 
   void pass(View &view) override {
-    const std::unique_ptr<Plan> plan = by_nodes_ ? Plan::by_nodes(view) : Plan::by_count(view);
+    if (!plan_ || planned_by_nodes_ != by_nodes_)
+      plan_ = by_nodes_ ? Plan::by_nodes(view) : Plan::by_count(view), planned_by_nodes_ = by_nodes_;
+    else
+      plan_->reset();
     std::int64_t left = depth_ < 0 ? std::numeric_limits<std::int64_t>::max() : depth_;
     int made = 0;
     WaitingList::Position p;
     while (!queue_.at_end(p) && made < reservations_ && left >= (made > 0)) {
       left -= made > 0;
       const Waiting who = queue_[p];
-      if (try_now(view, *plan, who.slot, made > 0)) {
+      if (try_now(view, *plan_, who.slot, made > 0)) {
         p = queue_.erase(p);
         continue;
       }
       Shares shares;
       const Job &job = view.job(who.slot);
-      if (const Time start = plan->earliest(job, shares); start < kNever)
-        plan->occupy(job, shares, start, start + job.estimate);
+      if (const Time start = plan_->earliest(job, shares); start < kNever)
+        plan_->occupy(job, shares, start, start + job.estimate);
       ++made;
       p = queue_.next(p);
     }
@@ -51,7 +70,7 @@ class PlannedEasy final : public QueuePolicy {
     std::sort(rest.begin(), rest.end(), [](const Waiting &a, const Waiting &b) { return a.before(b); });
     for (const Waiting &who : rest) {
       if (left-- <= 0) break;
-      if (!try_now(view, *plan, who.slot, true)) continue;
+      if (!try_now(view, *plan_, who.slot, true)) continue;
       const Job &job = view.job(who.slot);
       queue_.erase(waiting(job, who.slot, job.key));
     }
@@ -74,7 +93,9 @@ class PlannedEasy final : public QueuePolicy {
   Order scan_;
   std::int64_t depth_;
   int reservations_;
-  bool by_nodes_ = false;
+  bool by_nodes_ = false, planned_by_nodes_ = false;
+  std::unique_ptr<Plan> plan_;  // made anew in each pass; kept for its memory
+  Blame blame_;
 };
 
 }  // namespace

@@ -27,7 +27,13 @@ std::vector<std::pair<int, int>> pairs(const Shares &shares) {
 void HostedDecider::before(View &, std::span<const Event> events) {
   if (before_.is_none()) return;
   nb::gil_scoped_acquire held;
+  std::size_t told = events.size();
   before_(nb::cast(view_), event_list(view_, events));
+  while (!entered_.is_none() && view_->events().size() > told) {
+    const auto added = view_->events().subspan(told);
+    told += added.size();
+    entered_(nb::cast(view_), event_list(view_, added));
+  }
 }
 
 void HostedDecider::decide(View &view, std::span<const Event> events) {

@@ -1,5 +1,7 @@
 #include "queue_policy.hpp"
 
+#include <utility>
+
 namespace schedlab {
 
 void QueuePolicy::decide(View &view, std::span<const Event> events) {
@@ -30,6 +32,12 @@ bool QueuePolicy::somebody_may_fit(const View &view) const {
   return false;
 }
 
+// A pass that nobody could gain by has left the order as it was.
+void QueuePolicy::review(View &view) {
+  in_step_ = queue_.size() == view.waiting();
+  if (in_step_ && dynamic()) refresh(view);
+}
+
 // The marks on the jobs say where they were; the next pass looks at everything.
 void QueuePolicy::recall(View &view, std::span<const double>) {
   for (Slot slot = view.first_waiting(); slot != kNoSlot; slot = view.job(slot).next) {
@@ -44,7 +52,8 @@ void QueuePolicy::recall(View &view, std::span<const double>) {
   for (const Event &event : events) {
     if (event.kind == Event::Kind::Submitted || event.kind == Event::Kind::Requeued) {
       Job &job = view.annotate(event.slot);
-      if (job.state != State::Waiting) continue;  // cancelled in this very instant
+      if (job.state != State::Waiting) continue;  // cancelled or held in this very instant
+      if (!std::isnan(job.key)) continue;         // told twice: it was held and released
       job.key = order_.by_formula() ? order_.key(view, event.slot) : 0;
       fresh_.push_back(waiting(job, event.slot, job.key));
     } else if (event.kind == Event::Kind::Cancelled) {
@@ -52,12 +61,26 @@ void QueuePolicy::recall(View &view, std::span<const double>) {
       if (std::isnan(job.key)) continue;  // it has never been here
       queue_.erase(waiting(job, event.slot, job.key));
       left(view, event.slot);
+    } else if (event.kind == Event::Kind::Held) [[unlikely]] {
+      drop_held(view, event.slot);
     }
   }
   // A dynamic order is asked about the whole queue anyway, if there is one.
   if (!order_.by_formula() && (!dynamic() || queue_.empty())) ask_for_keys(view);
   if (fresh_.size() > 1)
     std::sort(fresh_.begin(), fresh_.end(), [](const Waiting &a, const Waiting &b) { return a.before(b); });
+}
+
+// It may have been released since, or have left: its place here is that of the time when it was held.
+void QueuePolicy::drop_held(View &view, Slot slot) {
+  Job &job = view.annotate(slot);
+  const Time since = std::exchange(job.extra->queued_since, kNever);
+  if (std::isnan(job.key) || since == kNever) return;  // it has never been here, or is gone from here already
+  const Time eligible = std::exchange(job.eligible, since);
+  queue_.erase(waiting(job, slot, job.key));
+  left(view, slot);
+  job.eligible = eligible;
+  job.key = std::numeric_limits<double>::quiet_NaN();
 }
 
 // The keys of the fresh ones from a source, in one go.
@@ -80,7 +103,9 @@ void QueuePolicy::enqueue(View &view) {
 std::vector<Waiting> QueuePolicy::sorted(View &view, const Order &order, double Job::*key) {
   std::vector<Slot> slots;
   slots.reserve(view.waiting());
-  for (Slot slot = view.first_waiting(); slot != kNoSlot; slot = view.job(slot).next) slots.push_back(slot);
+  // Who has no key yet came while somebody decided, and will be told of.
+  for (Slot slot = view.first_waiting(); slot != kNoSlot; slot = view.job(slot).next)
+    if (!std::isnan(view.job(slot).key)) slots.push_back(slot);
   std::vector<double> keys(slots.size());
   order.keys(view, slots, keys.data());
   view.worked(16 * static_cast<std::int64_t>(slots.size()));

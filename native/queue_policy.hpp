@@ -32,12 +32,15 @@ class QueuePolicy : public Decider {
 
   void decide(View &view, std::span<const Event> events) override;
   void recall(View &view, std::span<const double> memory) override;
+  void review(View &view) override;
+  Why why(View &view, Slot slot) final { return in_step_ ? reason(view, slot) : view.why(slot); }
 
  protected:
   // Collects new jobs in fresh_, in order, and takes cancelled ones out of the queue.
   void look_at(View &view, std::span<const Event> events);
   void enqueue(View &view);  // the fresh ones
   void ask_for_keys(View &view);
+  void drop_held(View &view, Slot slot);
   bool somebody_may_fit(const View &view) const;
 
   // Everything may have changed: go through the whole queue.
@@ -48,6 +51,8 @@ class QueuePolicy : public Decider {
   // A job has come or gone: for policies that keep it in a second list.
   virtual void entered(View &, Slot) {}
   virtual void left(View &, Slot) {}
+  // Why it waits, by the rules of the discipline. Asked after `review`; the queue is not empty.
+  virtual Why reason(View &view, Slot slot) = 0;
   virtual bool dynamic() const { return order_.dynamic(); }
   // Does a pass find nothing when nothing changed since the last one? Not if it looks only so far.
   virtual bool settles(const View &) const { return true; }
@@ -61,12 +66,15 @@ class QueuePolicy : public Decider {
   }
   static std::vector<Waiting> sorted(View &view, const Order &order, double Job::*key);
 
+  bool in_step() const { return in_step_; }
+
   Order order_;
   WaitingList queue_;
   std::vector<Waiting> fresh_;
 
  private:
   std::uint64_t seen_changes_ = 0;
+  bool in_step_ = true;     // of a policy that somebody builds on: does it know who waits?
   std::int64_t head_ = -1;  // sequence of the first job after the last pass
 };
 

@@ -57,11 +57,13 @@ void Engine::replay_before_the_first_pass() {
 // down.
 void Engine::replay_pass() {
   for (; more_past_ && past_->entry.pass == passes_; more_past_ = past_->next()) {
-    if (past_->entry.phase == Phase::After && told_ == 0) told_ = events_.size();
+    if (past_->entry.phase == Phase::After && told_ == 0) has_decided();
     view_->redo(*past_);
     worked(64 + static_cast<std::int64_t>(past_->shares.size()));
   }
-  if (told_ == 0) told_ = events_.size();
+  if (told_ == 0) has_decided();
+  if (!without_keys_.empty()) fill_keys();
+  phase_ = Phase::Before;
   moves_.clear();
   conclude();
 }
@@ -83,9 +85,12 @@ void Engine::recall(Decider &decider) {
   }
   if (!same || more_past_)
     throw InvariantError("the run took another course than before: its checkpoint does not belong to it");
+  for (Slot slot = 0; slot < jobs_.size(); ++slot)  // whoever decides finds its place again without what was held
+    if (jobs_[slot].extra) jobs_[slot].extra->queued_since = kNever;
   std::vector<double> memory(get<std::size_t>(past_snapshot_, at));
   for (double &value : memory) value = get<double>(past_snapshot_, at);
   past_.reset();
+  if (reasons_) reasons_->known_until = now_;
   decider.recall(*view_, memory);
 }
 
@@ -150,6 +155,29 @@ void View::redo(const JournalReader &past) {
       break;
     case Act::Unreserve:
       std::erase(reservations_, slot);
+      break;
+    case Act::Submit:
+      submit_again(past.extra);
+      break;
+    case Act::Withdraw:
+      withdraw(slot);
+      break;
+    case Act::Hold:
+      hold(slot);
+      break;
+    case Act::Release:
+      release(slot);
+      break;
+    case Act::KnowRequest:
+      engine_->host_.know_request(past.extra);
+      break;
+    case Act::KnowName:
+      engine_->host_.know_name(entry.who, past.extra);
+      break;
+    case Act::Waits:
+    case Act::Explain:
+    case Act::Refused:
+      redo_why(past);
       break;
   }
   engine_->phase_ = Phase::Before;

@@ -23,6 +23,10 @@ struct JobColumns {
   const double *shape_runtime, *shape_limit;
   const std::uint8_t *malleable;
   const double *interval;
+
+  // What jobs carry along, where somebody asks for it: JSON texts, that of job i from attachment_end[i - 1] on.
+  const std::int64_t *attachment_end = nullptr;
+  const char *attachment_text;
 };
 
 // Tables of results. Each has a struct that lists its columns with the names by which the host knows them (there they
@@ -150,6 +154,42 @@ struct PlaceRows : Batch {
   const Batch *details() const override { return &devices; }
 };
 
+// Jobs that were submitted during the run, in the order of entering; what else is known of them only where the rows of
+// results do not tell it.
+struct SubmittedRows : Batch {
+  Column<std::int64_t> sequence, id, count;
+  Column<double> called;
+  Column<std::int32_t> request, user, group, queue, partition;
+  Column<double> submit, runtime, limit, cancel;
+  bool whole;
+
+  SubmittedRows(int number, bool workload) : Batch("submitted", number), whole(workload) {
+    std::vector<Named> named{{"sequence", sequence}, {"id", id}, {"called", called}};
+    if (whole)
+      named.insert(named.end(), {{"count", count},
+                                 {"request", request},
+                                 {"user", user},
+                                 {"group", group},
+                                 {"queue", queue},
+                                 {"partition", partition},
+                                 {"submit", submit},
+                                 {"runtime", runtime},
+                                 {"limit", limit},
+                                 {"cancel", cancel}});
+    lay_out(named);
+  }
+};
+
+// Stretches during which a job was held by a decision.
+struct HoldRows : Batch {
+  Column<std::int64_t> sequence, id;
+  Column<double> begin, end;
+
+  explicit HoldRows(int number) : Batch("holds", number) {
+    lay_out({{"sequence", sequence}, {"id", id}, {"begin", begin}, {"end", end}});
+  }
+};
+
 // Changes of nodes.
 struct NodeRows : Batch {
   Column<double> time;
@@ -181,6 +221,26 @@ struct TimelineRows : Batch {
   }
 };
 
+// What waiting jobs waited for, and from when until when.
+struct ReasonRows : Batch {
+  Column<std::int64_t> sequence, id, who;  // who is in the way: the id of a job, -1 if nobody
+  Column<double> from, until;
+  Column<std::uint8_t> why;
+  Column<std::int32_t> words;             // number of a text, -1 if there is none
+  std::vector<std::string> texts_so_far;  // of the run
+
+  explicit ReasonRows(int number) : Batch("reasons", number) {
+    lay_out({{"sequence", sequence},
+             {"id", id},
+             {"from", from},
+             {"until", until},
+             {"why", why},
+             {"who", who},
+             {"words", words}});
+  }
+  const std::vector<std::string> *texts() const override { return &texts_so_far; }
+};
+
 // What each decision cost.
 struct PassRows : Batch {
   Column<double> time;
@@ -203,6 +263,11 @@ class Host {
   virtual ~Host() = default;
   virtual bool refill(JobColumns &columns) = 0;  // false when the workload is over
   virtual void take(Batch &&rows) = 0;           // of any table
+  // Nothing is left to happen: whoever says that more jobs may come nevertheless; empty if nobody does.
+  virtual std::string more_may_come() = 0;
+  // In a run that is taken up again: a request, and the name of a job, that were given during the run.
+  virtual void know_request(const std::string &text) = 0;
+  virtual void know_name(std::int64_t id, const std::string &name) = 0;
   // Both look at the clock, and do something a few times a second; both may throw to stop the run. `tick` comes at the
   // end of an instant, when everything may be looked at; `tick_within` in the middle of a pass that takes its time,
   // when nothing may. An engine that was stopped there is good for nothing but being destroyed.

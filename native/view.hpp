@@ -8,6 +8,8 @@
 #include "job.hpp"
 #include "journal.hpp"
 #include "placement.hpp"
+#include "reasons.hpp"
+#include "submissions.hpp"
 #include "tables.hpp"
 
 namespace schedlab {
@@ -24,6 +26,7 @@ struct Event {
     Closed,
     Opened,  // a node
     Woken,
+    Held,  // a waiting job, by a decision
   };
   Kind kind;
   Slot slot;
@@ -71,6 +74,7 @@ struct Finished {
   Time submit, start, end, runtime, limit;
 };
 
+class Decider;
 class Engine;
 class Plan;
 
@@ -89,6 +93,7 @@ class View {
   std::int64_t last_job = -1;                // id of the job that a decider dealt with last, for error messages
   std::vector<std::string> node_names;       // for error messages, too
   std::string refusal;                       // who did not allow the last start that was tried; empty if nobody minded
+  std::string refuser;                       // the name of the observer who did
   std::string node_name(int node) const;
 
   Time now() const;
@@ -142,6 +147,17 @@ class View {
   bool resume(Slot slot, Grant *grant, double cost);
   bool reshape(Slot slot, std::int32_t shape, Grant *grant, double cost);
   void set_rate(Slot slot, double rate);  // of a running job: 1 is as in the workload, 0 stands still
+  // Jobs that are not of the workload (submissions.cpp): one, or many at once, whose ids these are.
+  Slot submit(const Submission &job, std::string attachments = {});
+  std::vector<std::int64_t> submit(std::vector<Submission> jobs, std::vector<std::string> attachments);
+  std::int64_t submitted() const;  // so far, those that have entered
+  void withdraw(Slot slot);        // a job that waits, is held or has not entered yet
+  void hold(Slot slot);            // a waiting one
+  void release(Slot slot);         // one that `hold` has held
+  void note_request(const std::string &text) { note(Act::KnowRequest, 0, 0, 0, 0, 0, {}, text); }
+  void note_name(std::int64_t id, const std::string &name) { note(Act::KnowName, id, 0, 0, 0, 0, {}, name); }
+  bool asking() const;  // whether it is only being asked: nothing may be done then
+
   void wake_at(Time time);
   void close(int node, NodeMode mode);
   void open(int node);
@@ -156,6 +172,15 @@ class View {
   // What is free when: the running jobs until their estimated ends, and the reservations.
   const Plan &plan(const Job &job);
 
+  // Why a job waits (reasons.cpp). What a decider says of a job holds until it says something else; empty takes it
+  // back.
+  void explain(Slot slot, const std::string &why, std::int64_t who);
+  void explained_by(const std::shared_ptr<Decider> &native);  // a policy that somebody else builds on
+  // In a run that gives reasons: what keeps it from starting now, whoever decides; nothing if it fits.
+  std::optional<WaitReason> obstacle(Slot slot) const;
+  Why otherwise(Slot slot, WaitReason reason) const;  // this, unless an observer has refused its last start
+  Why why(Slot slot);                                 // what the engine can tell
+
  private:
   friend class Engine;
   bool begin(Slot slot, double priority, Backfilled backfilled);  // job.shares are chosen
@@ -164,6 +189,13 @@ class View {
   void note(Act act, std::int64_t who, double a, std::int32_t shape, std::uint8_t code, const Shares &shares,
             const Granted *granted);
   void redo(const JournalReader &past);
+  std::optional<WaitReason> find_obstacle(const Job &job) const;
+  Slot delayed_reservation(Slot slot);
+  void note_gate(Slot slot);
+  void note_why(Slot slot, const Waited &waited);
+  void redo_why(const JournalReader &past);
+  void submit_again(const std::string &bytes);
+  void check_submission(const Submission &job) const;
   void change_shape(Slot slot, std::int32_t shape);
   void go_on(Slot slot, Grant grant, double cost);
   void move_to(Slot slot, std::int32_t shape, Grant grant, double cost);
@@ -202,6 +234,11 @@ class Decider {
   virtual void decide(View &view, std::span<const Event> events) = 0;
   virtual void after(View &) {}
   virtual bool needs_estimated_ends() const { return false; }
+  // Why jobs wait, where that was asked for: at the end of an instant, `review` once, then `why` of each waiting job.
+  // One that does not explain leaves it to the native policy that it builds on, or else to the engine.
+  virtual bool explains() const { return true; }
+  virtual void review(View &) {}
+  virtual Why why(View &view, Slot slot);
 };
 
 // May a job that fits start on these nodes? For rules that are no matter of resources or a budget.

@@ -7,6 +7,8 @@ import numpy
 import numpy.typing
 from numpy.typing import NDArray
 
+import schedlab.model.request
+
 class Job:
     """A job as a policy may know it."""
 
@@ -15,7 +17,11 @@ class Job:
     @property
     def sequence(self) -> int: ...
     @property
-    def state(self) -> str: ...
+    def state(self) -> str:
+        """
+        waiting, running, suspended, held, gone, or coming: submitted for later
+        """
+
     @property
     def submit(self) -> float: ...
     @property
@@ -80,6 +86,12 @@ class Job:
     def granted(self) -> list[tuple[int, dict[str, int | list[int]]]]:
         """
         (node, {resource: amount, or the devices}) of a job that was granted amounts; empty if it has chunks of its request
+        """
+
+    @property
+    def attachments(self) -> dict[str, Any]:
+        """
+        what it carries along, for deciders and observers that ask for it (`wants_attachments`); a copy
         """
 
     @overload
@@ -165,6 +177,12 @@ class View:
     @refusal.setter
     def refusal(self, arg: str, /) -> None: ...
     @property
+    def refuser(self) -> str:
+        """the name of the observer who did not allow it"""
+
+    @refuser.setter
+    def refuser(self, arg: str, /) -> None: ...
+    @property
     def data(self) -> dict[str, Any]:
         """what observers publish and policies read"""
 
@@ -249,6 +267,68 @@ class View:
         How fast a running job works from now on; 1 is as in the workload, 0 stands still.
         """
 
+    def submit(
+        self,
+        runtime: float,
+        count: int = 1,
+        request: schedlab.model.request.Request | int | None = None,
+        limit: float | None = None,
+        at: float | None = None,
+        user: int = -1,
+        group: int = -1,
+        queue: int = -1,
+        partition: int = -1,
+        *,
+        cancel: float | None = None,
+        attachments: Mapping[str, Any] | None = None,
+        name: str | None = None,
+        id: int | None = None,
+    ) -> Job:
+        """
+        A job that is not of the workload: it enters now, or at a later time `at`. `request` is what each of its `count` chunks asks for, or the number of a request that is known (`request_number`); None is one core. The limit is the runtime if none is given; `cancel` is when it leaves if it still waits. Without an `id` it gets one from 10**12 on.
+        """
+
+    def submit_many(
+        self,
+        runtime: numpy.typing.ArrayLike,
+        count: numpy.typing.ArrayLike = 1,
+        request: schedlab.model.request.Request | numpy.typing.ArrayLike | None = None,
+        limit: numpy.typing.ArrayLike | None = None,
+        at: numpy.typing.ArrayLike | None = None,
+        user: numpy.typing.ArrayLike = -1,
+        group: numpy.typing.ArrayLike = -1,
+        queue: numpy.typing.ArrayLike = -1,
+        partition: numpy.typing.ArrayLike = -1,
+        *,
+        cancel: numpy.typing.ArrayLike | None = None,
+        attachments: Sequence[Mapping[str, Any] | None] | None = None,
+        name: Sequence[str | None] | None = None,
+        id: numpy.typing.ArrayLike | None = None,
+    ) -> numpy.typing.NDArray[numpy.int64]:
+        """
+        Many jobs as columns, one number standing for a column of it; returns their ids. They enter in the order of `at`, ties as given.
+        """
+
+    def request_number(self, request: schedlab.model.request.Request | None) -> int:
+        """
+        The number of a request, for `submit`: looked up once instead of at every job. None is one core.
+        """
+
+    @property
+    def submitted(self) -> int:
+        """how many jobs that are not of the workload have entered"""
+
+    def withdraw(self, job: Job) -> None:
+        """
+        A job that waits or is held leaves, cancelled; one that has not entered yet never will.
+        """
+
+    def hold(self, job: Job) -> None:
+        """A waiting job waits no more, until it is released."""
+
+    def release(self, job: Job) -> None:
+        """A held job waits from now on, as if it were submitted now."""
+
     def wake_at(self, time: float) -> None:
         """Ask for a pass at that time."""
 
@@ -258,6 +338,11 @@ class View:
         """
 
     def open(self, node: int) -> None: ...
+    def explain(self, job: Job, why: str, who: Job | int | None = None) -> None:
+        """
+        Say why a job waits, in words of your own or of `schedlab.model.states.WAIT_REASONS`, and which job (or id) is in its way. It holds until something else is said; an empty text leaves it to the engine again. Without `reasons` nothing is written down.
+        """
+
     def touch(self) -> None:
         """
         Something that the engine does not know of has changed: jobs that could not start may do so now.
@@ -422,15 +507,27 @@ class Simulation:
         recall: object | None,
         before: object | None,
         after: object | None,
+        entered: object | None = None,
         allows: object | None,
         batches: object,
         write: object,
         progress: object | None,
         watched: bool,
         within: object | None = None,
+        more_may_come: object | None = None,
+        request_number: object | None = None,
+        request_known: object | None = None,
+        name_known: object | None = None,
+        given_order: object | None = None,
+        given_scan: object | None = None,
     ) -> None:
         """
-        Who decides, who looks on, and where jobs come from and results go. `progress` is told at the end of an instant, `within` in the middle of a slow pass, when nothing may be looked at.
+        Who decides, who looks on, and where jobs come from and results go. `entered` is told of jobs that joined the queue because of what was done in `before`. `progress` is told at the end of an instant, `within` in the middle of a slow pass, when nothing may be looked at. `more_may_come()` says who expects more jobs when nothing is left to happen, or nothing; the others are for jobs that are submitted during the run: `request_number(request)`, `request_known(text)` and `name_known(id, name)` of a run that is taken up again, and the orders that the batches have keys of.
+        """
+
+    def note_request(self, text: str) -> None:
+        """
+        A request that became known during the run, for one that takes it up again.
         """
 
     def run(self) -> float:
@@ -470,6 +567,9 @@ class Simulation:
 
     def measure(self) -> None:
         """Before `run`: write down what each decision costs."""
+
+    def give_reasons(self) -> None:
+        """Before `run`: write down why jobs wait."""
 
     def keep_journal(self) -> None:
         """From now on, writes down what is decided."""

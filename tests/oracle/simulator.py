@@ -106,13 +106,21 @@ class Simulation:
             self.now = self.events[0][0]
             if self.options.passes == "event":
                 self.release_what_ends_as_believed()
+            asked = False
             while self.events and self.events[0][0] == self.now:
-                self.one_round()
+                asked |= self.one_round()
+            self.instant_is_over(asked)
         for job in self.held:
             job.state = "held"
 
-    def one_round(self) -> None:
-        """passes=instant: all events there are now, then one pass. passes=event: one event, and a pass after it."""
+    def instant_is_over(self, asked: bool) -> None:
+        """For those who look on; `asked`: the policy was."""
+
+    def one_round(self) -> bool:
+        """passes=instant: all events there are now, then one pass. passes=event: one event, and a pass after it.
+
+        Whether there was a pass.
+        """
         concerned = False
         while self.events and self.events[0][0] == self.now:
             _, kind_number, _, job, attempt = heapq.heappop(self.events)
@@ -130,6 +138,7 @@ class Simulation:
                 if self.grants is not None and job in self.waiting:
                     self.grants(self, job)
             ask(self)
+        return concerned
 
     def release_what_ends_as_believed(self) -> None:
         for job in self.running:

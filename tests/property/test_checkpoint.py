@@ -93,6 +93,41 @@ class Slowing(sl.Observer):
             view.set_rate(job, job.rate * (0.5 if view.now % 2 else 1.1))
 
 
+class Picky(sl.Observer):
+    """No job of an odd number before it has waited for 7 s."""
+
+    def allows(self, view: Any, job: Any, nodes: Any) -> bool:
+        if job.id % 2 == 0 or view.now >= job.eligible + 7:
+            return True
+        view.wake_at(job.eligible + 7)
+        return False
+
+
+class Talker(sl.Policy):
+    """Says of some jobs why they wait, in its own words or in the engine's, and takes it back."""
+
+    def decide(self, view: Any, events: Any) -> None:
+        first = None
+        for job in view.queue:
+            if view.start(job):
+                continue
+            if job.id % 3 == 0:
+                view.explain(job, f"its turn comes after {len(view.running) // 2}", first)
+            elif job.id % 3 == 1 and first is not None:
+                view.explain(job, "behind job" if len(view.running) % 2 else "", first)
+            first = first or job
+
+
+class OnEasy(sl.Policy):
+    """`easy`, asked from Python."""
+
+    def __init__(self) -> None:
+        self.native = sl.Native("easy")
+
+    def decide(self, view: Any, events: Any) -> None:
+        self.native.decide(view)
+
+
 class BrokenOffError(Exception):
     pass
 
@@ -131,6 +166,10 @@ CASES: dict[str, tuple[Any, Any]] = {
     "preemption": (Preempt, list),
     "granted": (Granting, list),
     "granted and failing": (Granting, lambda: [Failures(mtbf=150, repair=20, seed=4), Power(idle=5, per_core=2)]),
+    "fcfs at a gate": (lambda: "fcfs", lambda: [Picky()]),
+    "conservative at a gate": (lambda: "conservative", lambda: [Picky()]),
+    "talker": (Talker, lambda: [Picky()]),
+    "on easy": (OnEasy, list),
     "capped by nodes, with sleepers": (
         lambda: PowerCap(watts=80, policy="easy", idle=2, active=5, off=1, per_core=4, groups={"fat": {"per_core": 6}}),
         lambda: [Sleep(after=10, boot=5)],
@@ -150,7 +189,7 @@ jobs = st.lists(
 
 
 def tables(run: sl.Run) -> list[pl.DataFrame]:
-    return [run.jobs, run.timeline, run.pieces, run.nodes, run.places]
+    return [run.jobs, run.timeline, run.pieces, run.nodes, run.places, run.reasons]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -161,25 +200,28 @@ def test_an_interrupted_run_ends_the_same(
 ) -> None:
     policy, observers = CASES[case]
     submit, runtime, limit, count, request = zip(*jobs, strict=True)
-    workload = sl.Workload.of(
-        requests=REQUESTS, submit=submit, runtime=runtime, limit=limit, count=count, request=request, user=request
-    )
-    whole = sl.simulate(workload, TWO_KINDS, policy(), estimate=estimate, observers=observers(), validate=True)
+    columns = {"submit": submit, "runtime": runtime, "limit": limit, "count": count, "request": request}
+    after = [position // 2 + 1 if position % 3 == 2 else -1 for position in range(len(jobs))]
+    workload = sl.Workload.of(requests=REQUESTS, **columns, user=request, after=after, think=count)
+    rules = {"estimate": estimate, "dependencies": "follow", "reasons": True}
+    whole = sl.simulate(workload, TWO_KINDS, policy(), observers=observers(), validate=True, **rules)
     folder = tmp_path_factory.mktemp("checkpoint")
     for saves in breaks:
-        resumed = _simulate(workload, policy(), estimate, observers(), Fragile(folder, saves))
+        resumed = _simulate(workload, policy(), rules, observers(), Fragile(folder, saves))
         if resumed is not None:
             break
     else:
-        resumed = _simulate(workload, policy(), estimate, observers(), Checkpoint(folder, every=1e9))
+        resumed = _simulate(workload, policy(), rules, observers(), Checkpoint(folder, every=1e9))
     assert resumed is not None and not list(folder.parent.glob(folder.name))
     for mine, other in zip(tables(resumed), tables(whole), strict=True):
         assert mine.equals(other)
     assert {k: v for k, v in resumed.summary.items() if k != "timing"} == whole.summary
 
 
-def _simulate(workload: Any, policy: Any, estimate: str, observers: Any, checkpoint: Checkpoint) -> sl.Run | None:
-    scenario = sl.Scenario(workload, TWO_KINDS, policy, estimate=estimate, observers=observers, checkpoint=checkpoint)
+def _simulate(
+    workload: Any, policy: Any, rules: dict[str, Any], observers: Any, checkpoint: Checkpoint
+) -> sl.Run | None:
+    scenario = sl.Scenario(workload, TWO_KINDS, policy, observers=observers, checkpoint=checkpoint, **rules)
     simulation = engine.Simulation(scenario)
     simulation.core.set_ticks(1, 0.0)
     try:

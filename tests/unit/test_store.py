@@ -340,7 +340,7 @@ def test_reading_a_damaged_run(tmp_path: Path) -> None:
     write(tmp_path / "run")
     description = tmp_path / "run" / "run.json"
     whole = description.read_text()
-    for text in ("", "{", "[]", '{"format": 1}', whole.replace('"format": 1', '"format": 2')):
+    for text in ("", "{", "[]", '{"format": 1}', whole.replace('"format": 2', '"format": 3')):
         description.write_text(text)
         with pytest.raises(InputError, match=r"run\.json: "):
             read_run(tmp_path / "run")

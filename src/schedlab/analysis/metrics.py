@@ -86,8 +86,7 @@ def _requeues(tables: Tables, kept: NDArray[np.bool_] | None) -> dict[str, Any]:
     if not again.any():
         return {}
     reason = tables.column("reason", "pieces")
-    if not len(reason):
-        reason = np.full(len(again), REASONS.index(BY_DECISION), np.uint8)
+    reason[reason == 0] = REASONS.index(BY_DECISION)  # older runs do not say it
     if kept is not None:
         again &= np.isin(tables.column("sequence", "pieces"), tables.column("sequence")[kept])
     return {"requeues": _words(reason[again])}

@@ -27,6 +27,7 @@ from schedlab.cli.resume import resume
 from schedlab.cli.run import run
 from schedlab.cli.slurm import slurm
 from schedlab.cli.transform import transform
+from schedlab.cli.why import why
 from schedlab.model.errors import SchedlabError
 from schedlab.model.version import VERSION
 
@@ -42,7 +43,7 @@ app = typer.Typer(
 TYPER_WAS_INTERRUPTED = 130  # the exit code that it makes of a KeyboardInterrupt
 RUNS, JOBS, OWN = "Simulate and compare", "Jobs and machines", "What there is, and what could be yours"
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    RUNS: (run, compare, plot, check, resume, export),
+    RUNS: (run, compare, plot, why, check, resume, export),
     JOBS: (inspect, convert, transform, fetch, fit, generate),
     OWN: (policies, formats, new),
 }

@@ -185,6 +185,15 @@ def run(
             rich_help_panel=OUTPUT,
         ),
     ] = False,
+    reasons: Annotated[
+        bool,
+        typer.Option(
+            "--reasons",
+            metavar="",
+            help="Record why jobs wait ([b]schedlab why DIR JOB[/b] tells a job's story).",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
     go_on: Annotated[bool, typer.Option("--go-on", hidden=True)] = False,
 ) -> None:
     """Replay a log on a cluster under one or more schedulers, and compare what happens.
@@ -225,6 +234,7 @@ def run(
         force=force,
         performance=performance,
         places=places,
+        reasons=reasons,
         reading=reading_options(clean, procs, missing_limit, bad_rows, reader),
     )
     every = None if checkpoint_every is None else parse_duration(checkpoint_every, where="--checkpoint-every")

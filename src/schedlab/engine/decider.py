@@ -3,7 +3,7 @@
 A view is what the policy may know (never a runtime) and how it acts: `view.start(job)`, `view.reserve(job)`,
 `view.wake_at(time)`, … A decision takes effect at once; an impossible one raises `DecisionError`, which names the job,
 the time and why. An event is a pair: (kind, job) with kind one of submitted, completed, cancelled, corrected, requeued
-or point; (kind, node) with closed or opened; or ("woken", None).
+held or point; (kind, node) with closed or opened; or ("woken", None).
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ class Policy(ABC):
     resumable = True  # whether a run with it can be taken up again from a checkpoint
     knows_calendar = True  # whether it can keep to what observers set aside; if not, maintenance is a surprise to it
     own_amounts = False  # whether it answers for what jobs get: it may grant less, and no job is rejected for its size
+    wants_attachments = False  # whether jobs are to have what the workload attaches to them (`job.attachments`)
     knows_budget = True  # whether it can wait for room in a budget of the whole machine; if not, a cap is refused
 
     @abstractmethod
@@ -56,6 +57,10 @@ class Policy(ABC):
 
         It is for advancing another clock in large steps, not for deciding: it knows the future.
         """
+
+    def more_may_come(self, view: View) -> bool:
+        """Nothing is left to happen: will it submit more jobs? Then the run stays open for wake-ups that are due."""
+        return False
 
     def evidence(self) -> dict[str, bytes]:
         """At the end, or where it failed: files to be kept with the run, by name."""

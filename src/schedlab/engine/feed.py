@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,10 +14,11 @@ from schedlab import _core
 from schedlab.engine.build import Chosen, computed_ahead
 from schedlab.engine.options import Detail, Options
 from schedlab.engine.requests import CountedRequests
+from schedlab.model.attachments import as_columns
 from schedlab.model.cluster import Cluster
 from schedlab.model.eligible import eligible_groups
 from schedlab.model.errors import DecisionError
-from schedlab.model.request import Request
+from schedlab.model.request import SINGLE_CORE, Request
 from schedlab.model.states import REASONS
 from schedlab.model.workload import JOB_COLUMNS, JobBatch, Workload
 
@@ -37,6 +39,7 @@ class Feed:
         *,
         detail: Detail,
         keep: bool,
+        attachments: bool = False,
     ) -> None:
         self._workload, self._cluster = workload, cluster
         self.requests = CountedRequests(cluster, detail)
@@ -45,8 +48,11 @@ class Feed:
         self._choice: Chosen | None = choice
         self._options = options
         self.written: dict[int, str] = {}  # ids as the log writes them, where they are not numbers
+        self.named = False  # whether the log does
         self._kept: list[JobBatch] | None = [] if keep else None
         self._columns: dict[str, NDArray[Any]] = {}
+        self._submitted = Submitted()
+        self._attachments = attachments
 
     def batches(self) -> Iterator[dict[str, Any]]:
         for given in self._workload.batches():
@@ -54,10 +60,58 @@ class Feed:
                 self._add(request)
             batch = self.requests.batch(given)
             if batch.names is not None:
+                self.named = True
                 self.written.update(zip(batch.id.tolist(), batch.names, strict=True))
             if self._kept is not None:
                 self._kept.append(batch)
-            yield batch.columns() | self._keys(batch) | (batch.shapes.columns() if batch.shapes is not None else {})
+            columns = batch.columns() | self._keys(batch)
+            if batch.shapes is not None:
+                columns |= batch.shapes.columns()
+            if self._attachments and batch.attachments is not None:
+                columns |= as_columns(batch.attachments)
+            yield columns
+
+    # Jobs that are submitted during the run.
+
+    def request_number(self, request: Request | None) -> int:
+        """The number by which the core knows the request; None is one core."""
+        if request is not None and not isinstance(request, Request):
+            raise TypeError(f"a request is a schedlab.Request or the number of one, not {request!r:.60}")
+        number, new = self.requests.number(request or SINGLE_CORE)
+        if new is not None:
+            self._add(new)
+            assert self._simulation is not None
+            self._simulation.note_request(json.dumps(new.to_dict()))
+        return number
+
+    def know_request(self, text: str) -> None:
+        """One that the run knew at this point, before it was interrupted."""
+        self.request_number(Request.from_dict(json.loads(text)))
+
+    def know_name(self, job: int, name: str) -> None:
+        self.written[job] = name
+
+    def take_submitted(self, batch: dict[str, Any]) -> dict[str, Any]:
+        """More of them have entered; with their names."""
+        if self._kept is not None:
+            self._submitted.add(batch)
+            self._columns.clear()
+        ids = batch["id"].tolist()
+        names = [self.written.get(job) for job in ids]
+        if not self.named:  # nobody else will ask
+            for job in ids:
+                self.written.pop(job, None)
+        called = np.where(np.isinf(batch["called"]), np.nan, batch["called"])  # before anything happened
+        return {"sequence": batch["sequence"], "id": batch["id"], "called": called, "name": names}
+
+    def given_orders(self) -> dict[str, Any]:
+        """The orders that `batches` has keys of: jobs that it does not know need them too."""
+        assert self._choice is not None
+        spec, choice = self._choice.spec, self._choice
+        return {
+            "given_order": choice.order if computed_ahead(spec.order, choice) else None,
+            "given_scan": choice.scan if computed_ahead(spec.scan, choice) else None,
+        }
 
     def _keys(self, batch: JobBatch) -> dict[str, NDArray[np.float64]]:
         """The places in the queue of these jobs, from orders in Python that need no more than their columns."""
@@ -86,20 +140,23 @@ class Feed:
         ignored = () if self._options.dependencies == "follow" else ("after", "think")
         return [name for name in JOB_COLUMNS if name not in ignored]
 
-    def column(self, name: str) -> NDArray[Any]:
-        """A column of the workload that was kept, whole."""
+    def column(self, name: str, sequence: NDArray[np.int64]) -> NDArray[Any]:
+        """A column of the workload that was kept, of these jobs."""
         if self._kept is None or name not in self.kept_columns:
             raise KeyError(name)
         if name not in self._columns:
             parts = [getattr(batch, name) for batch in self._kept] or [np.empty(0, JOB_COLUMNS[name][0])]
+            parts += self._submitted.column(name)
             self._columns[name] = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        return self._columns[name]
+        if not self._submitted:
+            return self._columns[name][sequence]
+        return self._columns[name][self._submitted.rows(sequence, sum(map(len, self._kept)))]
 
     def names(self, ids: NDArray[np.int64]) -> list[str]:
         """The ids as written in the log, where they are not numbers."""
-        if not self.written:
+        if not self.named:
             raise KeyError("name")
-        return [self.written[job] for job in ids.tolist()]
+        return [self.written.get(job) or str(job) for job in ids.tolist()]
 
     def _add(self, request: Request) -> None:
         names, groups, reason = self._cluster.resource_names, *eligible_groups(self._cluster, request)
@@ -140,6 +197,31 @@ def _as_keys(answer: Any, jobs: int) -> NDArray[np.float64]:
     return np.where(np.isnan(keys), np.inf, keys)
 
 
+class Submitted:
+    """What is known of jobs that are not of the workload, where results do not repeat it."""
+
+    def __init__(self) -> None:
+        self._batches: list[dict[str, Any]] = []
+        self._sequences: NDArray[np.int64] = np.empty(0, np.int64)  # in order
+
+    def __bool__(self) -> bool:
+        return bool(self._batches)
+
+    def add(self, batch: dict[str, Any]) -> None:
+        self._batches.append(batch)
+        self._sequences = np.concatenate([self._sequences, batch["sequence"]])
+
+    def column(self, name: str) -> list[NDArray[Any]]:
+        dtype, unknown = JOB_COLUMNS[name]
+        return [np.asarray(batch.get(name, np.full(len(batch["id"]), unknown)), dtype) for batch in self._batches]
+
+    def rows(self, sequence: NDArray[np.int64], log: int) -> NDArray[np.int64]:
+        """Where jobs stand if the jobs of the log, so many, come first, then these, each in their order."""
+        before = np.searchsorted(self._sequences, sequence)
+        own = np.append(self._sequences, -1)[before] == sequence
+        return np.where(own, log + before, sequence - before)
+
+
 class _Joined(Mapping[str, Any]):
     """Results, and what the workload says of the same jobs, looked up when somebody asks."""
 
@@ -151,10 +233,10 @@ class _Joined(Mapping[str, Any]):
             return self._results[column]
         if column == "name":
             return self._feed.names(self["id"])
-        return self._feed.column(column)[self._results["sequence"]]
+        return self._feed.column(column, self._results["sequence"])
 
     def __iter__(self) -> Iterator[str]:
-        names = ("name",) if self._feed.written else ()
+        names = ("name",) if self._feed.named else ()
         return iter(dict.fromkeys((*self._results, *self._feed.kept_columns, *names)))
 
     def __len__(self) -> int:

@@ -27,8 +27,10 @@ class Observer:
 
     A hook may read all of the view, publish values in the dictionary `view.data`, ask for a pass at any time with
     `view.wake_at`, and change the world: `view.close(node)`, `view.open(node)`, `view.requeue(job)`, `view.kill(job)`,
-    `view.set_rate(job, rate)`.
+    `view.set_rate(job, rate)`, `view.submit(runtime, …)`, `view.withdraw(job)`, `view.hold(job)`, `view.release(job)`.
     """
+
+    wants_attachments = False  # whether jobs are to have what the workload attaches to them (`job.attachments`)
 
     def begin(self, view: View) -> None:
         """Before anything happens."""
@@ -57,6 +59,10 @@ class Observer:
     def allows(self, view: View, job: Job, nodes: Nodes) -> bool:
         """May a job that fits start there? A False is to the policy as if it did not fit."""
         return True
+
+    def more_may_come(self, view: View) -> bool:
+        """Nothing is left to happen: will it submit more jobs? Then the run stays open for wake-ups that are due."""
+        return False
 
     def finish(self, view: View) -> dict[str, float]:
         """At the end: metrics that join the summary."""
@@ -124,6 +130,7 @@ class Observers:
         self._tell_moves(view)  # of this pass, so far
         for observer in self._gates:
             if not _call(observer, "allows", view, job, nodes):
+                view.refuser = name_of(observer)
                 view.refusal = f"observer {name_of(observer)} refused the start of job {job.id} at {view.now:.15g} s"
                 return False
         return True
@@ -138,14 +145,34 @@ class Observers:
         self._tell_moves(view)
         if self._gates:
             view.touch()  # what they think of a job may have changed with time alone
-        for hook in self._hooks["submitted"]:
-            for kind, job in events:
-                if kind in ("submitted", "requeued"):
-                    hook(view, job)
+        self.entered(view, events)
         for hook in self._hooks["before"]:
             hook(view)
         self._tell_moves(view)
         self._tell_nodes(view)
+
+    def entered(self, view: View, events: list[Event]) -> None:
+        """Tells of jobs that have joined the queue."""
+        for hook in self._hooks["submitted"]:
+            for kind, job in events:
+                if kind in ("submitted", "requeued"):
+                    hook(view, job)
+
+    @property
+    def follows_entries(self) -> bool:
+        """Whether anybody is told of them."""
+        return bool(self._hooks["submitted"])
+
+    def who_expects_more(self, view: View) -> str:
+        """The first that says that more jobs may come; empty if nobody does."""
+        for observer in self._all:
+            if defines(observer, "more_may_come") and _call(observer, "more_may_come", view):
+                return f"observer {name_of(observer)}"
+        return ""
+
+    @property
+    def want_attachments(self) -> bool:
+        return any(getattr(observer, "wants_attachments", False) for observer in self._all)
 
     def after(self, view: View) -> None:
         self._tell_moves(view)

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from schedlab.engine.folder import OutputFolder, explained
 from schedlab.engine.frames import as_frame, frame_of_jobs
-from schedlab.engine.tables import Batch, TableMaker, numbers
+from schedlab.engine.tables import Batch, TableMaker, as_array, as_before, numbers
 from schedlab.model.cluster import Cluster
-from schedlab.model.table import Table
+from schedlab.model.table import Column, Table
 from schedlab.model.tables import JOBS, OBSERVED, TABLES
 
 if TYPE_CHECKING:
@@ -79,13 +79,20 @@ class FolderTables:
     def column(self, name: str, table: str = "jobs") -> NDArray[Any]:
         declared = TABLES[table]
         path = self.folder / declared.file
-        if not declared.always and not self._has(path, name):
+        if not declared.always and not path.is_file():
             return np.empty(0)
-        return _column(path, declared, name)
+        with _open(path) as file:
+            if name in file.schema_arrow.names:
+                return _column(file, declared.column(name))
+            rows = file.metadata.num_rows
+        return self._before(declared, name, rows)
 
-    @staticmethod
-    def _has(path: Path, name: str) -> bool:
-        return path.is_file() and name in pq.read_schema(path).names  # older runs have fewer columns
+    def _before(self, table: Table, name: str, rows: int) -> NDArray[Any]:
+        """A column that older runs do not have."""
+        column = table.column(name)
+        if column.optional or column.of_resources or column not in table.columns:
+            raise KeyError(name)
+        return as_before(column, rows, lambda other: self.column(other, table.name))
 
     def batches(self, names: Sequence[str], table: str) -> Iterator[dict[str, NDArray[Any]]]:
         declared = TABLES[table]
@@ -93,8 +100,13 @@ class FolderTables:
         if not declared.always and not path.is_file():
             return
         with _open(path) as file:
-            for batch in file.iter_batches(ROW_GROUP, columns=list(names), use_threads=False):
-                yield {name: numbers(declared.column(name), batch.column(name)) for name in names}
+            there = [name for name in names if name in file.schema_arrow.names]
+            others = {name: self._before(declared, name, file.metadata.num_rows) for name in names if name not in there}
+            row = 0
+            for batch in file.iter_batches(ROW_GROUP, columns=there, use_threads=False):
+                read = {name: numbers(declared.column(name), batch.column(name)) for name in there}
+                row, rows = row + len(batch), slice(row, row + len(batch))
+                yield read | {name: values[rows] for name, values in others.items()}
 
     def frame(self, table: str) -> pl.DataFrame:
         found = self._read(TABLES[table])
@@ -104,9 +116,18 @@ class FolderTables:
 
     def _read(self, table: Table) -> pa.Table:
         path = self.folder / table.file
-        if table.always or path.is_file():
-            return pq.read_table(path)
-        return TableMaker(table, self._cluster()).schema.empty_table()
+        if not table.always and not path.is_file():
+            return TableMaker(table, self._cluster()).schema.empty_table()
+        found = pq.read_table(path)
+        place = 0
+        for column in table.columns:
+            if column.name in found.column_names:
+                place = found.column_names.index(column.name) + 1
+            elif not column.optional and not column.of_resources:  # the run is of an older format
+                values = self._before(table, column.name, len(found))
+                found = found.add_column(place, column.name, as_array(column, values, nullable=True))
+                place += 1
+        return found
 
     def evidence(self, name: str) -> bytes:
         return (self.folder / name).read_bytes()
@@ -125,17 +146,13 @@ def _open(path: Path) -> pq.ParquetFile:
     return pq.ParquetFile(path, pre_buffer=False)  # buffered ahead, the whole column would stay in memory until the end
 
 
-def _column(path: Path, table: Table, name: str) -> NDArray[Any]:
-    with _open(path) as file:
-        if name not in file.schema_arrow.names:
-            raise KeyError(name)
-        declared = table.column(name)
-        filled = 0
-        values: NDArray[Any] | None = None
-        for batch in file.iter_batches(ROW_GROUP, columns=[name], use_threads=False):
-            piece = numbers(declared, batch.column(0))
-            if values is None:
-                values = np.empty(file.metadata.num_rows, piece.dtype)
-            values[filled : filled + len(piece)] = piece
-            filled += len(piece)
-        return np.empty(0) if values is None else values
+def _column(file: pq.ParquetFile, column: Column) -> NDArray[Any]:
+    filled = 0
+    values: NDArray[Any] | None = None
+    for batch in file.iter_batches(ROW_GROUP, columns=[column.name], use_threads=False):
+        piece = numbers(column, batch.column(0))
+        if values is None:
+            values = np.empty(file.metadata.num_rows, piece.dtype)
+        values[filled : filled + len(piece)] = piece
+        filled += len(piece)
+    return np.empty(0) if values is None else values

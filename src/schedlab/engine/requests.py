@@ -14,6 +14,7 @@ from schedlab.model.cluster import Cluster
 from schedlab.model.request import Request
 from schedlab.model.workload import JobBatch
 
+REMEMBERED = 256  # objects whose numbers need not be looked up by what they say
 ALWAYS = ("cores", "gpus")  # a job that asks for a GPU does not run on a machine without
 
 
@@ -34,6 +35,7 @@ class CountedRequests:
         self._partitions = everything or (detail == "auto" and bool(cluster.partitions))
         self.all: list[Request] = []
         self._known: dict[tuple[Any, ...], int] = {}
+        self._objects: dict[int, tuple[Request, int]] = {}  # requests that were asked for lately, and their places
         self._places: list[int] = []  # of each of the workload's requests: its place in `all`
         self._left_out: list[tuple[str, ...]] = []  # of each of them: what of it does not count
         self._jobs = np.zeros(0, np.int64)  # how many jobs have it, where something of some request does not count
@@ -49,6 +51,20 @@ class CountedRequests:
             self._places.append(place)
             self._left_out.append(self._not_counted(request))
         return self.all[before:]
+
+    def number(self, request: Request) -> tuple[int, Request | None]:
+        """The place of a request that is not of the workload; and as it counts, if it is new to the machine."""
+        if (found := self._objects.get(id(request))) is not None:
+            return found[1], None
+        counted = self._counted(request)
+        place = self._known.setdefault(counted.key, len(self.all))
+        new = place == len(self.all)
+        if new:
+            self.all.append(counted)
+        if len(self._objects) >= REMEMBERED:
+            self._objects.clear()
+        self._objects[id(request)] = (request, place)
+        return place, counted if new else None
 
     def __len__(self) -> int:
         """How many of the workload's it knows."""

@@ -43,11 +43,11 @@ def simulate(
 
     Or a `Scenario`, which is all of this in one. The options are its other fields: `estimate`, `overrun`, `passes`,
     `dependencies`, `requests`, `observers`, `repetition`, `validate`, `out`, `force`, `checkpoint`, `performance`,
-    `places`, `reading`. With `out` the run streams into that folder and memory stays small; without, it is kept in
-    memory. `progress` is called a few times a second, also in the middle of a slow pass; `watch`, with the view (to
-    look at, not to decide), only at the ends of instants. If a policy or an observer in Python fails, the error says
-    where, and what had been simulated until then is its `run` (and in `out`), marked as incomplete. With a `checkpoint`
-    the run can be interrupted at any time: the same call takes it up again.
+    `places`, `reasons`, `reading`. With `out` the run streams into that folder and memory stays small; without, it is
+    kept in memory. `progress` is called a few times a second, also in the middle of a slow pass; `watch`, with the view
+    (to look at, not to decide), only at the ends of instants. If a policy or an observer in Python fails, the error
+    says where, and what had been simulated until then is its `run` (and in `out`), marked as incomplete. With a
+    `checkpoint` the run can be interrupted at any time: the same call takes it up again.
     """
     scenario = Scenario.of(workload, cluster, policy, **options)
     return Simulation(scenario, progress=progress, watch=watch).run()
@@ -94,7 +94,16 @@ class Simulation:
             validate=scenario.validate,
             repeat_workload=not keep,
         )
-        self._feed = Feed(workload, cluster, self.core, choice, options, detail=scenario.requests, keep=keep)
+        self._feed = Feed(
+            workload,
+            cluster,
+            self.core,
+            choice,
+            options,
+            detail=scenario.requests,
+            keep=keep,
+            attachments=self._observers.want_attachments or getattr(choice.decider, "wants_attachments", False),
+        )
         self._writer = (
             MemoryWriter(cluster)
             if scenario.out is None
@@ -112,17 +121,25 @@ class Simulation:
             recall=getattr(choice.decider, "recall", None),
             before=self._observers.before if observed else None,
             after=self._observers.after if observed else None,
+            entered=self._observers.entered if observed and self._observers.follows_entries else None,
             allows=self._observers.gate,
             batches=self._feed.batches(),
             write=_to(self._writer, self._feed),
             progress=progress if watch is None and checkpoint is None else self._tick,
             watched=watch is not None,
             within=within or progress,
+            more_may_come=self._who_expects_more,
+            request_number=self._feed.request_number,
+            request_known=self._feed.know_request,
+            name_known=self._feed.know_name,
+            **self._feed.given_orders(),
         )
         if scenario.performance:
             self.core.measure()
         if scenario.places:
             self.core.keep_places()
+        if scenario.reasons:
+            self.core.give_reasons()
         if checkpoint is not None:
             self.core.keep_journal()
         if self._saved is not None:
@@ -138,6 +155,14 @@ class Simulation:
     def in_python(self) -> bool:
         """Whether somebody else than the core decides."""
         return self._choice.decider is not None
+
+    def _who_expects_more(self) -> str:
+        """Nothing is left to happen: who says that more jobs may come; empty if nobody does."""
+        view, decider = self.core.view, self._choice.decider
+        if (who := self._observers.who_expects_more(view)) or decider is None:
+            return who
+        more_may_come = getattr(decider, "more_may_come", None)
+        return f"policy {self._choice.name}" if more_may_come is not None and more_may_come(view) else ""
 
     def _tick(self, now: float, ended: int) -> None:
         """A few times a second, at the end of an instant."""
@@ -166,6 +191,7 @@ class Simulation:
             "policy": [choice.name, choice.spec.text],
             "options": {**asdict(self._options), "requests": self._scenario.requests},
             "repetition": self._scenario.repetition,
+            "reasons": self._scenario.reasons,
             "cluster": hashlib.sha256(json.dumps(self._cluster.to_dict(), sort_keys=True).encode()).hexdigest(),
             "workload": [self._workload.name, self._workload.content_hash, self._workload.report.kept],
             "observers": [type(observer).__qualname__ for observer in self._observers],
@@ -270,6 +296,7 @@ class Simulation:
                 "timing": {"engine": seconds},
                 "observed": observed,
                 **({"refusals": refusals} if refusals else {}),
+                **({"reasons": True} if self._scenario.reasons else {}),
                 **({} if self._budget is None else {"budget": self._budget.to_dict()}),
                 **more,
             }
@@ -293,7 +320,12 @@ def _to(writer: MemoryWriter | RunWriter, feed: Feed) -> Callable[[str, dict[str
     """Takes the core's results."""
 
     def write(table: str, batch: dict[str, Any]) -> None:
-        writer.write(table, feed.complete(batch) if table == "jobs" else batch)
+        if table == "jobs":
+            writer.write(table, feed.complete(batch))
+        elif table == "submitted":
+            writer.write(table, feed.take_submitted(batch))
+        else:
+            writer.write(table, batch)
 
     return write
 

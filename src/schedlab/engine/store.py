@@ -30,13 +30,11 @@ from schedlab.model.errors import InputError
 from schedlab.model.request import Request
 from schedlab.model.run import Run, Tables
 from schedlab.model.table import Table
-from schedlab.model.tables import JOBS, OBSERVED, TABLES
+from schedlab.model.tables import FORMAT, JOBS, OBSERVED, READABLE, TABLES
 from schedlab.model.version import VERSION
 
 if TYPE_CHECKING:
     import polars as pl
-
-FORMAT = 1  # of run folders; grows when older versions of schedlab could not read them
 
 
 class RunWriter:
@@ -245,9 +243,10 @@ def _read_json(path: Path) -> dict[str, Any]:
         missing = [key for key in needed if key not in config]
     except (ValueError, TypeError, KeyError) as error:
         raise InputError(f"not the description of a run ({error})", where=str(path)) from error
-    if found != FORMAT:
+    if found not in READABLE:
         hint = "read it with the version of schedlab that wrote it"
-        raise InputError(f"format {found} of run folders; this schedlab knows {FORMAT}", where=str(path), hint=hint)
+        known = " and ".join(map(str, READABLE))
+        raise InputError(f"format {found} of run folders; this schedlab knows {known}", where=str(path), hint=hint)
     if missing:
         raise InputError(f"not the description of a run ({', '.join(missing)} missing)", where=str(path))
     return dict(config)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +26,14 @@ _TYPES = {
     "bool": pa.bool_(),
     "words": WORDS,
 }
+_UNKNOWN: dict[str, tuple[Any, float]] = {
+    "int32": (np.int32, -1),
+    "int64": (np.int64, -1),
+    "float": (np.float32, np.nan),
+    "double": (np.float64, np.nan),
+    "bool": (np.uint8, UNSAID),
+    "words": (np.uint8, 0),
+}
 
 
 class TableMaker:
@@ -46,22 +54,17 @@ class TableMaker:
 
     def _array(self, column: Column, batch: Batch) -> pa.Array:
         match column.kind:
-            case "words":
-                return _words(batch[column.key], column)
-            case "bool":
-                codes = np.asarray(batch[column.key], np.uint8)
-                return pa.array(codes == YES, mask=codes == UNSAID)
-            case "string":
-                return pa.array(batch[column.key], pa.string())
+            case "text":
+                texts = [*batch["texts"], None]
+                return pa.array([texts[number] for number in batch[column.key].tolist()], pa.string())
             case "node":
                 return pa.array([self._names[node] for node in batch[column.key].tolist()], pa.string())
             case "nodes":
                 return self._nodes(batch)
             case "devices":
                 return pa.array(_devices(batch, self._cluster.resource_names), pa.string())
-            case kind:
-                values = batch[column.key]
-                return pa.array(values, _TYPES[kind], mask=_unknown(values) if column.nullable else None)
+            case _:
+                return as_array(column, batch[column.key], column.nullable)
 
     @cached_property
     def _names(self) -> list[str]:
@@ -107,6 +110,20 @@ def _ranges(numbers: list[int]) -> str:
     return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
+def as_array(column: Column, values: Any, nullable: bool) -> pa.Array:
+    """The core's values, or text, as a column; with nulls where they are unknown, if it may have some."""
+    match column.kind:
+        case "words":
+            return _words(values, column)
+        case "bool":
+            codes = np.asarray(values, np.uint8)
+            return pa.array(codes == YES, mask=codes == UNSAID)
+        case "string" | "node" | "nodes":
+            return pa.array(values, pa.string())
+        case kind:
+            return pa.array(values, _TYPES[kind], mask=_unknown(values) if nullable else None)
+
+
 def _words(codes: NDArray[np.uint8], column: Column) -> pa.DictionaryArray:
     if not column.nullable:
         return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), pa.array(column.words))
@@ -117,6 +134,16 @@ def _words(codes: NDArray[np.uint8], column: Column) -> pa.DictionaryArray:
 def _unknown(values: NDArray[Any]) -> NDArray[np.bool_] | None:
     unknown = np.isnan(values) if values.dtype.kind == "f" else values < 0
     return unknown if unknown.any() else None
+
+
+def as_before(column: Column, rows: int, other: Callable[[str], NDArray[Any]]) -> NDArray[Any]:
+    """A column that the run, of an older format, does not have, as `numbers` would give it."""
+    if callable(column.before):
+        return column.before(other)
+    if column.kind in _UNKNOWN:
+        kind, unknown = _UNKNOWN[column.kind]
+        return np.full(rows, unknown if column.before is None else column.before, kind)
+    return np.full(rows, None, object)
 
 
 def numbers(column: Column, values: pa.Array) -> NDArray[Any]:

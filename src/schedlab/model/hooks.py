@@ -2,5 +2,5 @@
 
 HOOKS = (
     *("begin", "submitted", "before", "after", "started", "stopped", "ended", "node_changed", "allows"),
-    *("finish", "per_job", "calendar", "budget"),
+    *("more_may_come", "finish", "per_job", "calendar", "budget"),
 )

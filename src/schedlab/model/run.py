@@ -19,6 +19,8 @@ from schedlab.model.tables import TABLES
 if TYPE_CHECKING:
     import polars as pl
 
+    from schedlab.model.story import Story
+
 
 class Tables(Protocol):
     """The tables of a run (`model.tables`), on disk or in memory, readable a column at a time to keep memory small."""
@@ -133,6 +135,20 @@ class Run:
     def performance(self) -> pl.DataFrame:
         """What each decision cost: seconds, and the memory of the process; empty if it was not recorded."""
         return self.table("performance")
+
+    @property
+    def reasons(self) -> pl.DataFrame:
+        """What waiting jobs waited for, and from when until when; empty if the run was not asked to say so."""
+        return self.table("reasons")
+
+    def why(self, job: int | str) -> Story:
+        """The story of one job, by its id or name: what it waited for, who passed it, what held the cores.
+
+        `print(run.why(17))` tells it. What it waited for is known if the run was simulated with `reasons=True`.
+        """
+        from schedlab.model.story import Story
+
+        return Story(self, job)
 
     def evidence(self, name: str) -> bytes:
         """A file that the decider left behind, such as slurm/slurmctld.log."""

@@ -1,4 +1,4 @@
-"""How a job can leave the system, and why one was refused, killed or put back into the queue.
+"""How a job can leave the system, why one was refused, killed or put back into the queue, and why one waits.
 
 The engine's codes are positions in these tuples.
 """
@@ -18,6 +18,8 @@ BY_DECISION, PREEMPTED, NODE_FAILURE, MAINTENANCE = "by a decision", "preempted"
 TIME_LIMIT = "time limit"
 KILLED_BECAUSE = (SLOWED, BY_DECISION, PREEMPTED, NODE_FAILURE, MAINTENANCE, TIME_LIMIT)
 
+WITHDRAWN = "withdrawn"  # by a decision, while it waited or was held
+
 REASONS = (
     "",
     "larger than the cluster",
@@ -27,6 +29,26 @@ REASONS = (
     "no node has the features",
     OVER_BUDGET,
     *KILLED_BECAUSE,
+    WITHDRAWN,
+)
+
+# Why a job waits (docs/semantics.md defines each).
+NOT_ENOUGH_FREE, WOULD_DELAY, BEHIND, DEPENDENCY = "not enough free", "would delay job", "behind job", "dependency"
+NOT_STARTED, OWN_WORDS, GATE, HELD = "not started by the policy", "own words", "gate", "held"
+WAIT_REASONS = (
+    NOT_ENOUGH_FREE,
+    WOULD_DELAY,
+    BEHIND,
+    DEPENDENCY,
+    HELD,
+    "limit",
+    "partition or features",
+    "closed nodes",
+    "budget",
+    "calendar",
+    GATE,
+    NOT_STARTED,
+    OWN_WORDS,
 )
 
 # How a stretch of a job's life ended, and what a node can be.

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-# In files, and in the column of types of docs/runs.md. The last four are made of what the core gives: words of codes,
-# the name of a node of its number, a set of nodes (`n[1-3]*2`) of the batch's `allocated`, `node` and `chunks`, and
-# devices (`gpus=0,3`) of its `devices_end`, `device_resource` and `device`.
-Kind = Literal["int32", "int64", "float", "double", "bool", "string", "words", "node", "nodes", "devices"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# In files, and in the column of types of docs/runs.md. The last five are made of what the core gives: words of codes,
+# a text of its number in the batch's `texts`, the name of a node of its number, a set of nodes (`n[1-3]*2`) of the
+# batch's `allocated`, `node` and `chunks`, and devices (`gpus=0,3`) of `devices_end`, `device_resource` and `device`.
+Kind = Literal["int32", "int64", "float", "double", "bool", "string", "words", "text", "node", "nodes", "devices"]
 
 # Of values in Parquet files: as they are; times are smooth ("split"), counters grow ("delta"), or few values come again
 # and again ("dictionary"). The right one makes files smaller and writing faster.
 Encoding = Literal["plain", "split", "delta", "dictionary"]
 
-_SHOWN = {"words": "dictionary of string", "node": "string", "nodes": "string", "devices": "string"}
+# A value of the core (a code, if the column has words), or what makes the values of those of other columns.
+Before: TypeAlias = "float | Callable[[Callable[[str], NDArray[Any]]], NDArray[Any]] | None"
+
+_SHOWN = {"words": "dictionary of string", "text": "string", "node": "string", "nodes": "string", "devices": "string"}
 
 
 @dataclass(frozen=True)
 class Column:
+    """An optional one that no batch has any more is still read from older runs, and so are words that are no more said:
+    they stay in `words`."""
+
     name: str  # with {}: one column for each resource, cores first
     kind: Kind
     meaning: str  # in English, for docs/runs.md
@@ -29,6 +38,7 @@ class Column:
     source: str = ""  # in the core's batch, if it is called otherwise there
     words: tuple[str, ...] = ()  # of kind "words": what the codes mean
     optional: bool = False  # only in runs whose batches have it
+    before: Before = None  # what it was in runs of older formats, which do not have it; None: unknown
 
     @property
     def key(self) -> str:

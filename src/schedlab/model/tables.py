@@ -3,8 +3,11 @@ Python), and is filled by somebody; everything else follows. docs/runs.md shows 
 
 from __future__ import annotations
 
-from schedlab.model.states import NODE_STATES, PIECE_ENDS, REASONS, STATES
+from schedlab.model.states import NODE_STATES, PIECE_ENDS, REASONS, STATES, WAIT_REASONS
 from schedlab.model.table import Column, Table
+
+FORMAT = 2  # of run folders; grows when older versions of schedlab could not read them, or would misunderstand them
+READABLE = (1, FORMAT)
 
 _AS_IN_THE_LOG = "as in the log; null if unknown"
 _HAD = "as in jobs.parquet: what it had then"
@@ -160,6 +163,34 @@ PIECES = Table(
     ),
 )
 
+SUBMITTED = Table(
+    "submitted",
+    "a job that a decider or an observer submitted during the run, in the order of entering",
+    (
+        Column("sequence", "int64", "as in jobs.parquet", encoding="delta"),
+        Column("job", "int64", "as in jobs.parquet", encoding="delta", source="id"),
+        Column(
+            "called",
+            "double",
+            "when it was submitted, for then or for later; null: before anything had happened",
+            nullable=True,
+            encoding="split",
+        ),
+        Column("name", "string", "its name, if it was given one", nullable=True),
+    ),
+)
+
+HOLDS = Table(
+    "holds",
+    "a stretch during which a decision held a job",
+    (
+        Column("sequence", "int64", "as in jobs.parquet"),
+        Column("job", "int64", "as in jobs.parquet", source="id"),
+        Column("begin", "double", "when it was held", encoding="split"),
+        Column("end", "double", "when it was released, left or the run was over", encoding="split"),
+    ),
+)
+
 NODES = Table(
     "nodes",
     "a node that failed, slept, came back",
@@ -236,4 +267,33 @@ PERFORMANCE = Table(
     repeatable=False,
 )
 
-TABLES = {table.name: table for table in (JOBS, TIMELINE, PIECES, NODES, PLACES, OBSERVED, PERFORMANCE)}
+WAITS = Table(
+    "reasons",
+    "what a job waited for, and how long it was the same",
+    (
+        Column("job", "int64", "as in jobs.parquet", encoding="delta", source="id"),
+        Column("sequence", "int64", "as in jobs.parquet", encoding="delta"),
+        Column("from", "double", "since when", encoding="split"),
+        Column("until", "double", "until when: it started, left, or waited for something else then", encoding="split"),
+        Column(
+            "why",
+            "words",
+            "in one of the words that [semantics](semantics.md#why-a-job-waits) defines",
+            encoding="dictionary",
+            words=WAIT_REASONS,
+        ),
+        Column("who", "int64", "the job in the way; null if none is", nullable=True, encoding="dictionary"),
+        Column(
+            "words",
+            "text",
+            "with `gate`: the observer who refused it; with `own words`: what the policy says; null otherwise",
+            nullable=True,
+            encoding="dictionary",
+        ),
+    ),
+)
+
+TABLES = {
+    table.name: table
+    for table in (JOBS, TIMELINE, PIECES, NODES, PLACES, SUBMITTED, HOLDS, OBSERVED, PERFORMANCE, WAITS)
+}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.model.attachments import Attachments
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.request import SINGLE_CORE, Request
 
@@ -125,12 +126,20 @@ class JobBatch:
     think: NDArray[np.float64]
     names: tuple[str, ...] | None = None  # the ids as written, where they are not numbers
     shapes: Shapes | None = None  # of jobs that are not rigid
+    attachments: tuple[Attachments | None, ...] | None = None  # what jobs carry along (`job.attachments`)
 
     def __len__(self) -> int:
         return len(self.id)
 
     @classmethod
-    def of(cls, *, names: tuple[str, ...] | None = None, shapes: Shapes | None = None, **columns: Any) -> JobBatch:
+    def of(
+        cls,
+        *,
+        names: tuple[str, ...] | None = None,
+        shapes: Shapes | None = None,
+        attachments: Sequence[Attachments | None] | None = None,
+        **columns: Any,
+    ) -> JobBatch:
         """A batch from whatever columns there are; the others get their "unknown" value, `id` counts from 1."""
         length = len(next(iter(columns.values())))
         if "id" not in columns:
@@ -143,16 +152,21 @@ class JobBatch:
         }
         if columns:
             raise TypeError(f"unknown job columns: {', '.join(columns)}")
-        return cls(names=names, shapes=shapes, **full)
+        carried = None if attachments is None else tuple(attachments)
+        if carried is not None and len(carried) != length:
+            raise TypeError(f"attachments are given for {len(carried)} jobs, there are {length}")
+        return cls(names=names, shapes=shapes, attachments=carried, **full)
 
     def take(self, rows: NDArray[np.intp]) -> JobBatch:
         """These rows, in this order."""
         columns: dict[str, Any] = {name: column[rows] for name, column in self.columns().items()}
         names = None if self.names is None else tuple(self.names[row] for row in rows)
-        return JobBatch(names=names, shapes=None if self.shapes is None else self.shapes.take(rows), **columns)
+        shapes = None if self.shapes is None else self.shapes.take(rows)
+        carried = None if self.attachments is None else tuple(self.attachments[row] for row in rows)
+        return JobBatch(names=names, shapes=shapes, attachments=carried, **columns)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("names", "shapes")}
+        return {name: getattr(self, name) for name in JOB_COLUMNS}
 
 
 @dataclass
@@ -222,7 +236,8 @@ class Workload:
         """A workload from columns in memory; sorted by submit time here.
 
         `shapes` has for each job a list of other `Shape`s that it may have; `malleable` and `interval` say of each
-        whether it may change while it runs, and every how many seconds.
+        whether it may change while it runs, and every how many seconds; `attachments` what each carries along, a
+        dictionary of JSON values or None.
         """
         shapes = columns.pop("shapes", None)
         ways = {name: columns.pop(name) for name in ("malleable", "interval") if name in columns}

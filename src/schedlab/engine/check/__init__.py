@@ -2,7 +2,8 @@
 
 It reads the tables and asks of every job whether its times, its state, its reason and its nodes can be true, of every
 node whether it was ever over-full or took a job while it was closed or set aside for others, of the machine whether its
-budget was kept, and of the timeline whether it tells the same story.
+budget was kept, of reasons for waiting whether they cover the time for which jobs waited and can be true, and of the
+timeline whether it tells the same story.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from schedlab.engine.check.record import read_record
 from schedlab.engine.check.stays import stays_of
 from schedlab.engine.check.timeline import check_timeline
 from schedlab.engine.check.times import check_dependencies, check_identity, check_times
+from schedlab.engine.check.waits import check_waits
 from schedlab.model.run import Run
 
 __all__ = ["Offence", "check"]
@@ -41,6 +43,7 @@ def check(run: Run | str | Path) -> list[Offence]:
         check_dependencies(record, offences)
         check_pieces(record, offences)
         check_reasons(record, offences)
+        check_waits(record, offences)
         stays = stays_of(record)
         places = check_places(record, stays, offences)
         if places is not None:

@@ -13,11 +13,12 @@ import pyarrow.parquet as pq
 from schedlab.engine.check.offences import Offences
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
+from schedlab.model.tables import READABLE
 
-Tables = dict[str, pa.Table]  # by name: jobs, timeline, and pieces, nodes and places if there are any
+Tables = dict[str, pa.Table]  # by name: jobs, timeline, and pieces, nodes, places and reasons if there are any
 
 NEEDED = ("jobs.parquet", "timeline.parquet")
-RARE = ("pieces.parquet", "nodes.parquet", "places.parquet")
+RARE = ("pieces.parquet", "nodes.parquet", "places.parquet", "reasons.parquet")
 
 
 def read_files(run: Run | str | Path, offences: Offences) -> tuple[dict[str, Any], Tables] | None:
@@ -30,6 +31,8 @@ def read_files(run: Run | str | Path, offences: Offences) -> tuple[dict[str, Any
             "nodes": run.nodes,
             "places": run.places,
         }
+        if run.config.get("reasons"):
+            frames["reasons"] = run.reasons
         return run.config, {name: frame.to_arrow() for name, frame in frames.items()}
     folder = Path(run.path if isinstance(run, Run) and run.path is not None else str(run))
     config = _read_config(folder)
@@ -59,6 +62,8 @@ def _read_config(folder: Path) -> dict[str, Any]:
         config = json.loads((folder / "run.json").read_text(encoding="utf-8"))
         if not isinstance(config, dict) or not {"cluster", "requests", "options", "policy", "files"} <= config.keys():
             raise ValueError("it does not describe a run")
+        if config.get("format", 1) not in READABLE:
+            raise ValueError(f"it is of format {config['format']}, which is not known here")
         return config
     except FileNotFoundError as error:
         raise InputError("there is no run here", where=str(folder), hint="a run is a folder with a run.json") from error

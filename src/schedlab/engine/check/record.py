@@ -19,7 +19,7 @@ from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request
 from schedlab.model.run import Run
-from schedlab.model.states import NODE_STATES, PIECE_ENDS, REASONS, STATES
+from schedlab.model.states import NODE_STATES, PIECE_ENDS, REASONS, STATES, WAIT_REASONS
 
 NUMBERS = ("job", "sequence", "cores", "count", "request")
 TIMES = ("submit", "eligible", "start", "end", "runtime", "limit")
@@ -83,6 +83,19 @@ class NodeChanges:
 
 
 @dataclass(frozen=True)
+class Waits:
+    """What jobs waited for, as it is told."""
+
+    job: NDArray[np.int64]
+    sequence: NDArray[np.int64]
+    begin: NDArray[np.float64]
+    end: NDArray[np.float64]
+    why: NDArray[np.int8]  # position in WAIT_REASONS; -1 if it is not there
+    who: NDArray[np.int64]  # -1 if nobody is named
+    worded: NDArray[np.bool_]  # there are words besides
+
+
+@dataclass(frozen=True)
 class Record:
     cluster: Cluster
     requests: list[Request]
@@ -119,6 +132,7 @@ class Record:
     told: Told  # the table of places
     all_places: bool  # it tells of every job
     own_amounts: bool  # whoever decided may grant less than jobs ask for
+    waits: Waits | None  # None: the run was not asked
     timeline: dict[str, NDArray[Any]]
 
     def in_state(self, *names: str) -> NDArray[np.bool_]:
@@ -211,6 +225,7 @@ def _record(config: dict[str, Any], tables: Tables, offences: Offences) -> Recor
         told=read_told(tables.get("places"), columns["sequence"], list(cluster.resource_names), offences),
         all_places=bool(config.get("places")),
         own_amounts=bool(config.get("own_amounts")),
+        waits=_waits(tables.get("reasons"), config, offences),
         windows=_windows(config.get("calendar", []), cluster, offences),
         timeline={name: timeline[name].to_numpy() for name in timeline.column_names},
         **columns,
@@ -247,6 +262,23 @@ def _node_changes(table: pa.Table | None, cluster: Cluster) -> NodeChanges:
     names = table["node"].to_pylist()
     nodes = np.array([numbers.get(name, -1) for name in names], np.int64)
     return NodeChanges(_numbers(table["time"], np.nan, np.float64), nodes, names, _words(table["state"], NODE_STATES))
+
+
+def _waits(table: pa.Table | None, config: dict[str, Any], offences: Offences) -> Waits | None:
+    if table is None:
+        if config.get("reasons"):
+            offences.add("file", "reasons.parquet is missing")
+        return None
+    _require("reasons", table, ("job", "sequence", "from", "until", "why", "who", "words"))
+    return Waits(
+        job=_numbers(table["job"], -1, np.int64),
+        sequence=_numbers(table["sequence"], -1, np.int64),
+        begin=_numbers(table["from"], np.nan, np.float64),
+        end=_numbers(table["until"], np.nan, np.float64),
+        why=_words(table["why"], WAIT_REASONS),
+        who=_numbers(table["who"], -1, np.int64),
+        worded=~np.asarray(table["words"].is_null()),
+    )
 
 
 def _windows(described: list[dict[str, Any]], cluster: Cluster, offences: Offences) -> list[Window]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +14,15 @@ def join(batches: Sequence[JobBatch]) -> JobBatch:
     """Several batches as one. Where only some have names, the others' are their numbers."""
     if len(batches) == 1:
         return batches[0]
-    columns = {name: np.concatenate([getattr(batch, name) for batch in batches]) for name in JOB_COLUMNS}
-    names = None
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(batch, name) for batch in batches]) for name in JOB_COLUMNS
+    }
+    names = carried = None
     if any(batch.names is not None for batch in batches):
         names = tuple(name for batch in batches for name in batch.names or map(str, batch.id.tolist()))
-    return JobBatch(names=names, shapes=_join_shapes(batches), **columns)
+    if any(batch.attachments is not None for batch in batches):
+        carried = tuple(one for batch in batches for one in batch.attachments or [None] * len(batch))
+    return JobBatch(names=names, shapes=_join_shapes(batches), attachments=carried, **columns)
 
 
 def sort(batch: JobBatch) -> JobBatch:

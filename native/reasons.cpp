@@ -1,0 +1,330 @@
+// Why jobs wait: asked at the end of each instant in which the decider was asked, and told in rows.
+#include "reasons.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "blame.hpp"
+#include "engine.hpp"
+
+namespace schedlab {
+
+namespace {
+
+constexpr std::string_view kWords[] = {
+    "not enough free",
+    "would delay job",
+    "behind job",
+    "dependency",
+    "held",
+    "limit",
+    "partition or features",
+    "closed nodes",
+    "budget",
+    "calendar",
+    "gate",
+    "not started by the policy",
+    "own words",
+};
+
+}  // namespace
+
+std::optional<WaitReason> wait_reason(std::string_view word) {
+  const auto found = std::find(std::begin(kWords), std::end(kWords), word);
+  if (found == std::end(kWords)) return std::nullopt;
+  return static_cast<WaitReason>(found - std::begin(kWords));
+}
+
+Reasons::Reasons(Host &host) : record(host), blame(std::make_unique<Blame>()) {}
+Reasons::~Reasons() = default;
+
+// ---- rows ----
+
+std::int32_t WaitRecord::number_of(const std::string &text) {
+  const auto [at, fresh] = numbers_.emplace(text, static_cast<std::int32_t>(rows_.texts_so_far.size()));
+  if (fresh) rows_.texts_so_far.push_back(text);
+  return at->second;
+}
+
+bool WaitRecord::has(Slot slot, const Job &job, const Waited &waited) const {
+  return slot < by_slot_.size() && by_slot_[slot].sequence == job.sequence && by_slot_[slot].waited == waited;
+}
+
+void WaitRecord::set(Slot slot, const Job &job, Time now, const Waited &waited) {
+  if (slot >= by_slot_.size()) by_slot_.resize(slot + 1);
+  Open &open = by_slot_[slot];
+  if (open.sequence != job.sequence) {
+    open = {job.sequence, job.id, waited, now, std::nullopt};
+    open_.push_back(slot);
+  } else if (!(open.waited == waited)) {
+    if (open.since < now) {
+      if (open.before) write(open, open.before->first, open.before->second, open.since);
+      open.before.emplace(open.waited, open.since);
+    }
+    open.waited = waited, open.since = now;
+    if (open.before && open.before->first == waited) open.since = open.before->second, open.before.reset();
+  }
+}
+
+void WaitRecord::end(const Open &open, Time now) {
+  if (open.before) write(open, open.before->first, open.before->second, open.since);
+  if (open.since < now) write(open, open.waited, open.since, now);
+}
+
+void WaitRecord::write(const Open &open, const Waited &waited, Time from, Time until) {
+  if (rows_.room() == 0) {
+    ReasonRows next(rows_.number() + 1);
+    next.texts_so_far = rows_.texts_so_far;
+    host_.take(std::move(rows_));
+    rows_ = std::move(next);
+  }
+  const std::size_t row = rows_.new_row();
+  rows_.sequence[row] = open.sequence, rows_.id[row] = open.id;
+  rows_.from[row] = from, rows_.until[row] = until;
+  rows_.why[row] = static_cast<std::uint8_t>(waited.reason);
+  rows_.who[row] = waited.who, rows_.words[row] = waited.words;
+}
+
+// ---- the end of an instant ----
+
+void Engine::give_reasons() { reasons_ = std::make_unique<Reasons>(host_); }
+
+void Engine::tell_reasons() {
+  Reasons &reasons = *reasons_;
+  reasons.record.close(now_, [&](Slot slot, std::int64_t sequence) {
+    const Job &job = jobs_[slot];
+    return job.sequence == sequence && (job.state == State::Waiting || job.state == State::Held);
+  });
+  tell_why_held();
+  const bool asked = passes_ != reasons.last_pass || std::exchange(reasons.stepped, false);
+  reasons.last_pass = passes_;
+  if (past_ || now_ <= reasons.known_until) {
+    for (const auto &[slot, waited] : reasons.past) reasons.record.set(slot, jobs_[slot], now_, waited);
+    reasons.past.clear();
+  } else if (asked) {
+    ask_why();
+  }
+}
+
+// By a decision; or until another job's end, or until some time after it.
+void Engine::tell_why_held() {
+  std::erase_if(reasons_->held, [&](Slot slot) {
+    const Job &job = jobs_[slot];
+    if (job.state != State::Held) return true;
+    if (job.extra && job.extra->held_since < kNever) {
+      reasons_->record.set(slot, job, now_, {WaitReason::Held});
+      return false;
+    }
+    const auto end = ends_by_id_.find(job.after);
+    const bool gone = end == ends_by_id_.end() || end->second < kNever;
+    reasons_->record.set(slot, job, now_, {WaitReason::Dependency, gone ? -1 : job.after});
+    return false;
+  });
+}
+
+void Engine::ask_why() {
+  Reasons &reasons = *reasons_;
+  ++reasons.instant;
+  const std::shared_ptr<Decider> native = reasons.native.lock();
+  Decider *asked = reasons.decider && reasons.decider->explains() ? reasons.decider : native.get();
+  if (asked) asked->review(*view_);
+  for (Slot slot = waiting_first_; slot != kNoSlot; slot = jobs_[slot].next) {
+    worked(64);
+    const Job &job = jobs_[slot];
+    Waited waited;
+    if (const auto said = reasons.said.find(slot);
+        said != reasons.said.end() && said->second.sequence == job.sequence) {
+      waited = said->second.waited;
+    } else {
+      const Why why = asked ? asked->why(*view_, slot) : view_->why(slot);
+      waited = {why.reason, why.who == kNoSlot ? -1 : jobs_[why.who].id};
+      if (why.reason == WaitReason::Gate) waited.words = reasons.gated.at(slot).waited.words;
+    }
+    if (reasons.record.has(slot, job, waited)) continue;
+    view_->note_why(slot, waited);
+    reasons.record.set(slot, job, now_, waited);
+  }
+}
+
+void Engine::finish_reasons() {
+  reasons_->record.close(now_, [](Slot, std::int64_t) { return false; });
+  reasons_->record.finish();
+}
+
+// ---- in the journal ----
+
+namespace {
+
+void put(std::string &bytes, const Waited &waited, const WaitRecord &record) {
+  bytes.append(reinterpret_cast<const char *>(&waited.who), sizeof waited.who);
+  bytes.push_back(waited.words >= 0);
+  if (waited.words >= 0) bytes += record.text(waited.words);
+}
+
+Waited get(std::uint8_t reason, std::string_view bytes, WaitRecord &record) {
+  Waited waited{static_cast<WaitReason>(reason)};
+  if (bytes.size() <= sizeof waited.who) throw std::invalid_argument("the journal is cut off");
+  std::memcpy(&waited.who, bytes.data(), sizeof waited.who);
+  if (bytes[sizeof waited.who]) waited.words = record.number_of(std::string(bytes.substr(sizeof waited.who + 1)));
+  return waited;
+}
+
+}  // namespace
+
+void View::note_why(Slot slot, const Waited &waited) {
+  if (!engine_->journal_) return;
+  std::string extra;
+  put(extra, waited, engine_->reasons_->record);
+  const Phase phase = std::exchange(engine_->phase_, Phase::After);
+  note(Act::Waits, slot, 0, 0, 0, static_cast<std::uint8_t>(waited.reason), {}, extra);
+  engine_->phase_ = phase;
+}
+
+void View::redo_why(const JournalReader &past) {
+  Reasons &reasons = *engine_->reasons_;
+  const auto slot = static_cast<Slot>(past.entry.who);
+  const Waited waited = get(past.entry.code, past.extra, reasons.record);
+  const std::int64_t sequence = engine_->jobs_[slot].sequence;
+  if (past.entry.act == Act::Waits)
+    reasons.past.push_back({slot, waited});
+  else if (past.entry.act == Act::Refused)
+    reasons.gated[slot] = {sequence, waited};
+  else if (past.entry.shape == 0)
+    reasons.said[slot] = {sequence, waited};
+  else
+    reasons.said.erase(slot);
+}
+
+// ---- what deciders and observers say ----
+
+void View::explain(Slot slot, const std::string &why, std::int64_t who) {
+  const Job &job = engine_->jobs_[slot];
+  if (job.state != State::Waiting && job.state != State::Held)
+    engine_->refuse("explain the waiting of", slot, "it does not wait");
+  const std::optional<WaitReason> known = wait_reason(why);
+  if ((known == WaitReason::WouldDelay || known == WaitReason::Behind) && who < 0)
+    engine_->refuse("explain the waiting of", slot, "'" + why + "' has to say which job is in the way (who)");
+  if (!engine_->reasons_) return;
+  Reasons &reasons = *engine_->reasons_;
+  Waited waited{WaitReason::OwnWords, who};
+  if (known && *known != WaitReason::Gate && *known != WaitReason::OwnWords)
+    waited.reason = *known;
+  else if (!why.empty())
+    waited.words = reasons.record.number_of(why);
+  if (engine_->journal_) {
+    std::string extra;
+    put(extra, waited, reasons.record);
+    note(Act::Explain, slot, 0, 0, why.empty(), static_cast<std::uint8_t>(waited.reason), {}, extra);
+  }
+  if (why.empty())
+    reasons.said.erase(slot);
+  else
+    reasons.said[slot] = {job.sequence, waited};
+}
+
+void View::explained_by(const std::shared_ptr<Decider> &native) {
+  if (engine_->reasons_) engine_->reasons_->native = native;
+}
+
+// An observer has not allowed a start.
+void View::note_gate(Slot slot) {
+  Reasons &reasons = *engine_->reasons_;
+  const Waited waited{WaitReason::Gate, -1, reasons.record.number_of(refuser.empty() ? "an observer" : refuser)};
+  const std::int64_t sequence = engine_->jobs_[slot].sequence;
+  if (const auto known = reasons.gated.find(slot);
+      known != reasons.gated.end() && known->second.sequence == sequence && known->second.waited == waited)
+    return;
+  reasons.gated[slot] = {sequence, waited};
+  if (!engine_->journal_) return;
+  std::string extra;
+  put(extra, waited, reasons.record);
+  note(Act::Refused, slot, 0, 0, 0, static_cast<std::uint8_t>(waited.reason), {}, extra);
+}
+
+// ---- what the engine can tell ----
+
+std::optional<WaitReason> View::obstacle(Slot slot) const {
+  Reasons &reasons = *engine_->reasons_;
+  if (slot >= reasons.obstacles.size()) reasons.obstacles.resize(engine_->jobs_.size());
+  Reasons::Obstacle &known = reasons.obstacles[slot];
+  if (known.instant != reasons.instant) {
+    const auto found = find_obstacle(engine_->jobs_[slot]);
+    known = {reasons.instant, static_cast<std::int16_t>(found ? static_cast<int>(*found) : -1)};
+  }
+  if (known.reason < 0) return std::nullopt;
+  return static_cast<WaitReason>(known.reason);
+}
+
+// What has to be left out of account, one after the other, until the job fits: the last of it is the obstacle.
+std::optional<WaitReason> View::find_obstacle(const Job &job) const {
+  const LiveCluster &cluster = this->cluster();
+  const bool kept_off = restricted(job);
+  if (job.request->countable && !job.request->exclusive && !kept_off && cluster.closed_nodes() == 0) {
+    if (job.cores <= cluster.usable_cores()) return std::nullopt;
+    return job.cores <= cluster.free_cores() ? WaitReason::OverBudget : WaitReason::NotEnoughFree;
+  }
+  const auto fits = [&](const NodeState &state, const Request &request, Shares &shares) {
+    worked(machine().nodes());
+    shares.clear();
+    return placement().place(machine(), state, request, job.count, job.sequence, shares);
+  };
+  Shares shares;
+  NodeState allowed;
+  if (kept_off) {
+    allowed = cluster.state();
+    restrict(allowed, job, now(), believed_end(job));
+  }
+  if (fits(kept_off ? allowed : cluster.state(), *job.request, shares)) {
+    if (machine().affords(cluster.state(), *job.request, shares)) return std::nullopt;
+    return WaitReason::OverBudget;
+  }
+  if (kept_off && fits(cluster.state(), *job.request, shares)) return WaitReason::Calendar;
+  const bool some_closed = cluster.closed_nodes() > 0;
+  const NodeState opened = some_closed ? cluster.opened() : NodeState();
+  const NodeState &open = some_closed ? opened : cluster.state();
+  if (some_closed && fits(open, *job.request, shares)) return WaitReason::ClosedNodes;
+  const std::vector<bool> &groups = job.request->groups;
+  if (std::find(groups.begin(), groups.end(), false) == groups.end()) return WaitReason::NotEnoughFree;
+  auto &anywhere = engine_->reasons_->anywhere;
+  auto wider = anywhere.find(job.request_number);
+  if (wider == anywhere.end()) {
+    Request request = *job.request;
+    request.groups.assign(groups.size(), true);
+    request.ranges.clear(), request.largest = 0;
+    machine().prepare(request, false, placement().kind() == Placement::Kind::Contiguous);
+    request.countable = false;
+    wider = anywhere.emplace(job.request_number, std::move(request)).first;
+  }
+  return fits(open, wider->second, shares) ? WaitReason::Partition : WaitReason::NotEnoughFree;
+}
+
+Why View::otherwise(Slot slot, WaitReason reason) const {
+  const auto &gated = engine_->reasons_->gated;
+  const auto found = gated.find(slot);
+  const bool refused = found != gated.end() && found->second.sequence == engine_->jobs_[slot].sequence;
+  return {refused ? WaitReason::Gate : reason};
+}
+
+Why View::why(Slot slot) {
+  if (const auto found = obstacle(slot)) return {*found};
+  if (const Slot delayed = delayed_reservation(slot); delayed != kNoSlot) return {WaitReason::WouldDelay, delayed};
+  return otherwise(slot, WaitReason::NotStarted);
+}
+
+// Of the jobs that hold a reservation by `reserve`, the first that it would delay.
+Slot View::delayed_reservation(Slot slot) {
+  std::erase_if(reservations_, [&](Slot other) { return engine_->jobs_[other].state != State::Waiting; });
+  if (reservations_.empty()) return kNoSlot;
+  std::vector<Reservation> reservations;
+  for (const Slot other : reservations_) reservations.push_back({other});
+  bool by_nodes = plan_by_nodes_;
+  for (Slot other = first_waiting(); other != kNoSlot; other = job(other).next)
+    by_nodes = by_nodes || !Plan::countable(*this, job(other));
+  if (std::exchange(engine_->reasons_->blamed, engine_->reasons_->instant) != engine_->reasons_->instant)
+    engine_->reasons_->blame->look(*this, by_nodes, reservations);
+  return engine_->reasons_->blame->of(slot);
+}
+
+Why Decider::why(View &view, Slot slot) { return view.why(slot); }
+
+}  // namespace schedlab

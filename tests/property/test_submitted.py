@@ -1,0 +1,83 @@
+"""Jobs that are submitted during a run fare exactly as if they had been in the workload."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.property.cases import BACKFILLS, Case, random_case
+from tests.property.submitters import FIRST_ID, After, Ahead, Before, Decider, Jobs, Woken
+from tests.property.test_engine_vs_oracle import both_kinds, looking_at, seeds
+
+import schedlab as sl
+
+Rows = list[dict[str, Any]]
+
+
+def divided(case: Case, random: Random, now: bool) -> tuple[Rows, Rows]:
+    """The jobs of the log and those that somebody submits, with ids as these get them."""
+    rows = [dict(zip(case.columns, row, strict=True)) for row in zip(*case.columns.values(), strict=True)]
+    others = [random.random() < 0.5 for _ in rows]
+    log = [row for row, other in zip(rows, others, strict=True) if not other]
+    submitted = sorted((row for row, other in zip(rows, others, strict=True) if other), key=lambda row: row["submit"])
+    ids = {row["id"]: FIRST_ID + position for position, row in enumerate(submitted)}
+    for row in log:
+        row["after"] = ids.get(row["after"], row["after"])
+    for row in submitted:
+        row |= {"id": ids[row["id"]], "after": -1, "think": 0.0}
+        if now and row["cancel"] <= row["submit"]:
+            row["cancel"] = float("inf")  # in the instant of the submission, a decision comes first
+    return log, submitted
+
+
+def workload(rows: Rows, case: Case) -> sl.Workload:
+    columns = {name: [row[name] for row in rows] for name in case.columns}
+    return sl.Workload.of(requests=list(case.requests), **columns)
+
+
+def compare(case: Case, how: type, seed: int) -> None:
+    random = Random(seed)
+    log, submitted = divided(case, random, how is Before)
+    times = [row["submit"] for row in submitted]
+    options: dict[str, Any] = {"requests": case.detail, "validate": True, **case.options}
+    if how is Before:
+        options["passes"] = "instant"  # who is told of an event after another cannot bring a job before it
+    none, some = Jobs([], case.requests, seed), Jobs(submitted, case.requests, seed)
+    text = case.policy_text()
+    if how is Decider:
+        runs = (
+            sl.simulate(workload(log + submitted, case), case.cluster, Decider(text, none, times), **options),
+            sl.simulate(workload(log, case), case.cluster, Decider(text, some, times), **options),
+        )
+    else:
+        usual = [] if how is Ahead else [Woken(none, times)]
+        runs = (
+            sl.simulate(workload(log + submitted, case), case.cluster, text, observers=usual, **options),
+            sl.simulate(workload(log, case), case.cluster, text, observers=[how(some, times)], **options),
+        )
+    whole, divided_run = (run.jobs.drop("request") for run in runs)
+    assert divided_run.equals(whole), first_difference(whole, divided_run, case)
+    assert runs[1].timeline.equals(runs[0].timeline)
+    assert sl.check(runs[1]) == []
+    entered = runs[1].table("submitted")
+    assert sorted(entered["job"].to_list()) == sorted(row["id"] for row in submitted)
+
+
+def first_difference(whole: pl.DataFrame, other: pl.DataFrame, case: Case) -> str:
+    for mine, theirs in zip(whole.iter_rows(named=True), other.iter_rows(named=True), strict=False):
+        if mine != theirs:
+            return f"{mine}\n{theirs}\n{case}"
+    return f"{len(whole)} jobs, {len(other)} jobs"
+
+
+@both_kinds
+@pytest.mark.parametrize("how", [Ahead, Before, After, Decider])
+@pytest.mark.parametrize("backfill", BACKFILLS)
+@given(seed=seeds, jobs=st.integers(1, 30))
+@looking_at(25)
+def test_as_if_in_the_workload(backfill: str, how: type, plain: bool, seed: int, jobs: int) -> None:
+    compare(random_case(seed, jobs, backfill, plain), how, seed)
