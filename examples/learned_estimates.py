@@ -10,7 +10,7 @@ import numpy as np
 import schedlab as sl
 
 
-class Forest:
+class Forest(sl.Estimator):
     """Gradient-boosted trees on cores, limit, hour of day and what the user's last job took."""
 
     def __init__(self, every=200, most=5000):

@@ -137,6 +137,8 @@ using OrderChoice = std::variant<Program, std::pair<nb::object, bool>>;  // a fo
 // each mode, with jobs, and for each core in use.
 using RatesChoice = std::tuple<std::array<Amount, kNodeModes>, Amount, Amount>;
 using BudgetChoice = std::tuple<std::string, double, std::optional<Amount>, std::vector<RatesChoice>>;
+// Its name, estimate(job), and ended(job, runtime) or None.
+using EstimatorChoice = std::tuple<std::string, nb::object, nb::object>;
 using WindowChoice = std::tuple<std::vector<int>, double, double, std::vector<std::int32_t>, std::string>;
 
 // A native policy by itself, for policies in Python that build on one.
@@ -186,9 +188,10 @@ class Simulation {
  public:
   Simulation(const std::vector<std::string> &resources, const std::vector<std::pair<int, std::vector<Amount>>> &groups,
              const std::string &placement, std::uint64_t placement_seed, nb::object place, bool exclusive,
-             const std::string &estimate, double estimate_factor, nb::object estimator, bool pass_per_event,
-             bool kill_at_limit, bool follow_dependencies, const std::vector<WindowChoice> &calendar,
-             const std::optional<BudgetChoice> &budget, bool keep_history, bool validate, bool repeat_workload) {
+             const std::string &estimate, double estimate_factor, const std::optional<EstimatorChoice> &estimator,
+             bool pass_per_event, bool kill_at_limit, bool follow_dependencies,
+             const std::vector<WindowChoice> &calendar, const std::optional<BudgetChoice> &budget, bool keep_history,
+             bool validate, bool repeat_workload) {
     std::vector<Group> node_groups;
     for (const auto &[count, amounts] : groups) node_groups.push_back({count, amounts});
     const Options options{pass_per_event, kill_at_limit,   follow_dependencies, exclusive,
@@ -198,10 +201,11 @@ class Simulation {
       windows.push_back({nodes, from, until, users, owner});
     std::unique_ptr<Estimator> chosen;
     PythonEstimator *in_python = nullptr;
-    if (estimator.is_none()) {
+    if (!estimator) {
       chosen = Estimator::make(estimate, estimate_factor, kill_at_limit);
     } else {
-      auto made = std::make_unique<PythonEstimator>(estimator);
+      const auto &[name, ask, tell] = *estimator;
+      auto made = std::make_unique<PythonEstimator>(name, ask, tell);
       in_python = made.get();
       chosen = std::move(made);
     }
@@ -389,9 +393,9 @@ void bind_engine(nb::module_ &module) {
   nb::class_<Simulation>(module, "Simulation", nb::is_weak_referenceable(),
                          "One run: a machine, the rules of time, and how jobs are placed.")
       .def(nb::init<const std::vector<std::string> &, const std::vector<std::pair<int, std::vector<Amount>>> &,
-                    const std::string &, std::uint64_t, nb::object, bool, const std::string &, double, nb::object, bool,
-                    bool, bool, const std::vector<WindowChoice> &, const std::optional<BudgetChoice> &, bool, bool,
-                    bool>(),
+                    const std::string &, std::uint64_t, nb::object, bool, const std::string &, double,
+                    const std::optional<EstimatorChoice> &, bool, bool, bool, const std::vector<WindowChoice> &,
+                    const std::optional<BudgetChoice> &, bool, bool, bool>(),
            nb::kw_only(), "resources"_a, "groups"_a, "placement"_a, "placement_seed"_a, "place"_a.none(), "exclusive"_a,
            "estimate"_a, "estimate_factor"_a, "estimator"_a.none(), "pass_per_event"_a, "kill_at_limit"_a,
            "follow_dependencies"_a, "calendar"_a, "budget"_a.none(), "keep_history"_a, "validate"_a,

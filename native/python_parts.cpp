@@ -65,11 +65,6 @@ bool PythonGate::allows(View &, Slot slot, const Shares &shares) {
   return nb::cast<bool>(nb::bool_(allows_(nb::cast(view_), JobView(view_, slot), pairs(shares))));
 }
 
-PythonEstimator::PythonEstimator(const nb::object &estimator)
-    : estimate_(estimator.attr("estimate")),
-      ended_(nb::getattr(estimator, "ended", nb::none())),
-      name_(nb::cast<std::string>(estimator.type().attr("__qualname__"))) {}
-
 // Beyond it, times of day are no longer exact: an end in infinity would be as good as none.
 constexpr double kLongestEstimate = 1e12;
 

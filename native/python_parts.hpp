@@ -54,10 +54,11 @@ class PythonGate final : public Gate {
   std::shared_ptr<View> view_;
 };
 
-// An object with estimate(job) -> seconds and, if it learns, ended(job, runtime).
+// estimate(job) -> seconds and, if it learns, ended(job, runtime), else None; by its name in errors.
 class PythonEstimator final : public Estimator {
  public:
-  PythonEstimator(const nanobind::object &estimator);
+  PythonEstimator(std::string name, nanobind::object estimate, nanobind::object ended)
+      : estimate_(std::move(estimate)), ended_(std::move(ended)), name_(std::move(name)) {}
   Time estimate(const Job &job, Slot slot) override;
   void ended(const Job &job, Slot slot, Time runtime) override;
   void set_view(std::shared_ptr<View> view) { view_ = std::move(view); }

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from schedlab import Estimator, Observer, Policy
+from schedlab.model.hooks import markdown
 from schedlab.model.tables import TABLES
 
 DOCS = Path(__file__).parents[1] / "docs"
 
 
 def written(page: str) -> str:
-    """A page as it should be: after a mark `<!-- columns of jobs -->` comes what is declared."""
+    """A page as it should be: after a mark, `<!-- columns of jobs -->` or `<!-- hooks of Policy -->`, comes what is
+    declared."""
     text = (DOCS / page).read_text()
     for mark, content in declared().items():
         text = re.sub(rf"(?<=<!-- {mark} -->\n)(\|.*\n)+", lambda _: content, text)  # noqa: B023 - used at once
@@ -20,10 +23,11 @@ def written(page: str) -> str:
 
 def declared() -> dict[str, str]:
     """Mark -> what comes after it."""
-    return {f"columns of {name}": table.markdown() for name, table in TABLES.items()}
+    columns = {f"columns of {name}": table.markdown() for name, table in TABLES.items()}
+    return columns | {f"hooks of {base.__name__}": markdown(base) for base in (Policy, Observer, Estimator)}
 
 
-PAGES = ("runs.md",)
+PAGES = ("runs.md", "extending.md")
 
 if __name__ == "__main__":
     for page in PAGES:

@@ -34,12 +34,14 @@ if TYPE_CHECKING:
     from schedlab.model.workload import Phase as Phase
     from schedlab.model.workload import Shape as Shape
     from schedlab.model.workload import Workload as Workload
+    from schedlab.policy.estimator import Estimator as Estimator
     from schedlab.workload.read import read_workload as read_workload
 
 # What a user imports, and where it lives. Loaded when first used: the command line starts in a fraction of the time.
 _PUBLIC = {
     "Cluster": "schedlab.model.cluster",
     "DecisionError": "schedlab.model.errors",
+    "Estimator": "schedlab.policy.estimator",
     "InputError": "schedlab.model.errors",
     "InvariantError": "schedlab.model.errors",
     "JobBatch": "schedlab.model.workload",

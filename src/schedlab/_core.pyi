@@ -473,7 +473,7 @@ class Simulation:
         exclusive: bool,
         estimate: str,
         estimate_factor: float,
-        estimator: object | None,
+        estimator: tuple[str, object, object] | None,
         pass_per_event: bool,
         kill_at_limit: bool,
         follow_dependencies: bool,

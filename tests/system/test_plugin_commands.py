@@ -15,7 +15,6 @@ from tests.plugin_files import acme
 
 import schedlab as sl
 from schedlab.cli.new import NewKind
-from schedlab.model.plugins import HOOKS
 
 GUIDE = Path(__file__).parents[2] / "docs" / "extending.md"
 COMMAND = [sys.executable, "-c", "from schedlab.cli.main import main; main()"]
@@ -172,10 +171,6 @@ def test_observers_are_new_for_every_policy(folder: Path) -> None:
     out = succeeds(folder, "run", "log.swf", *policies, "--observe", "mine.py:Counter", "--json")
     for run in json.loads(out)["runs"]:
         assert run["summary"]["observed"]["counted_jobs"] == 3
-
-
-def test_the_hooks_of_an_observer_are_known() -> None:
-    assert {name for name in vars(sl.Observer) if not name.startswith("_")} == {*HOOKS}
 
 
 def test_folders_are_friendly(folder: Path) -> None:

@@ -175,6 +175,23 @@ def test_what_builds_on_a_native_policy_has_its_reasons() -> None:
     assert told(stepper.finish()) == reasons("easy")
 
 
+def test_a_job_that_a_decision_holds() -> None:
+    class Holding(sl.Policy):
+        def decide(self, view: Any, events: Any) -> None:
+            for job in list(view.queue):
+                if job.id == 2 and view.now < 4:
+                    view.hold(job)
+                    view.wake_at(4.0)
+                    self.held = job
+                else:
+                    view.start(job)
+            if view.now == 4 and self.held.state == "held":
+                view.release(self.held)
+
+    scenario = sl.Scenario(workload([(0, 6, 10), (1, 8, 10)]), sl.Cluster.of_cores(10), Holding(), reasons=True)
+    assert told(Simulation(scenario).run()) == {2: [(1, 4, "held", None), (4, 10, "not enough free", None)]}
+
+
 def test_reservations_of_a_policy_in_python() -> None:
     class Reserving(sl.Policy):
         def decide(self, view: Any, events: Any) -> None:

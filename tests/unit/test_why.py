@@ -67,14 +67,14 @@ def test_in_words() -> None:
     ]
     assert "2 jobs that came later passed it:" in text
     assert "  44.4%  job 2 (8 cores), from 10s to 20s" in text
-    assert text.endswith("It could first have started at 2s, 18s earlier.")
+    assert text.endswith("It could first have started at 2s, 18s earlier (would delay job 2).")
 
 
 def test_a_run_without_reasons_tells_what_it_knows_and_how_to_know_more() -> None:
     story = simulated().why(3)
     assert not story.told and story.stretches == []
     assert "It waited 18s. This run does not say why: simulate with --reasons" in str(story)
-    assert str(story).endswith("It could first have started at 2s, 18s earlier, counting cores alone.")
+    assert str(story).endswith("It could first have started at 2s, 18s earlier (counting cores alone).")
 
 
 def test_a_job_that_did_not_wait() -> None:

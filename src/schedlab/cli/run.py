@@ -215,8 +215,11 @@ def run(
     # Everything that can be wrong is looked at before the log is read, which may take a while.
     policies = parse_policies(policy)
     folders = run_folders(out, policies, force=force, go_on=go_on)
+    for option, wanted in (("--performance", performance), ("--places", places), ("--reasons", reasons)):
+        if wanted and out is None:
+            raise InputError("needs a folder for the results", where=option, hint="add --out DIR")
     if performance:
-        _check_performance(out, checkpoint_every)
+        _check_performance(checkpoint_every)
     if load is not None:
         check_load(load, "--load")
     parse_estimate(estimate)
@@ -258,9 +261,7 @@ def run(
         _print(read, cluster is None, achieved, results, comparison)
 
 
-def _check_performance(out: Path | None, checkpoint_every: str | None) -> None:
-    if out is None:
-        raise InputError("needs a folder for the results", where="--performance", hint="add --out DIR")
+def _check_performance(checkpoint_every: str | None) -> None:
     if checkpoint_every is not None:
         hint = "a run that is taken up does not make its decisions again: leave out one of the two"
         raise InputError("does not go with --checkpoint-every", where="--performance", hint=hint)

@@ -52,10 +52,10 @@ class Budget:
         return cls(described["name"], groups, inf if limit is None else float(limit))
 
 
-def one_budget(asked: Iterable[tuple[str, Budget | None]], decider: object = None) -> Budget | None:
+def one_budget(asked: Iterable[tuple[str, Budget | None]], *, known: bool = True) -> Budget | None:
     """That of all observers together, by their names. Several may want the same; then the lowest limit holds.
 
-    Whoever decides has to keep the limit, if there is one.
+    Whoever decides has to keep the limit, if there is one; `known` says whether they can.
     """
     found: Budget | None = None
     first = ""
@@ -73,7 +73,7 @@ def one_budget(asked: Iterable[tuple[str, Budget | None]], decider: object = Non
             by = f"by the observers {first} and {observer}"
             raise InputError(f"{budget.name} is given twice, with different numbers, {by}", hint=hint)
         found = replace(found, limit=min(found.limit, budget.limit))
-    if found is not None and found.limit < inf and not getattr(decider, "knows_budget", True):
+    if found is not None and found.limit < inf and not known:
         hint = f"leave the cap out: {found.name} is measured all the same; or take a built-in policy"
         raise InputError(f"this policy cannot keep a cap of {found.name}", hint=hint)
     return found

@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 
 from schedlab import _core
+from schedlab.engine.adapt import as_estimator, as_observer, as_policy
 from schedlab.engine.budget import Budget
 from schedlab.engine.calendar import Window
-from schedlab.engine.decider import Combined, Decider, Policy
+from schedlab.engine.decider import Combined, Decider, Event, Policy
+from schedlab.engine.observer import Observer
 from schedlab.engine.options import Options
 from schedlab.model.cluster import Cluster
-from schedlab.model.errors import InputError
+from schedlab.model.hooks import defines, name_of
 from schedlab.policy.estimates import Estimate, parse_estimate
+from schedlab.policy.estimator import Estimator
 from schedlab.policy.placements import parse_placement
 from schedlab.policy.spec import Order, PolicySpec, parse_policy
 
@@ -26,14 +29,27 @@ class Chosen:
 
     name: str
     spec: PolicySpec
-    decider: Decider | None  # who decides if not the core
+    decider: Policy | None  # who decides if not the core
     estimate_text: str
     estimate: Estimate
-    estimator: Any  # an object with estimate(job), or None
+    estimator: Estimator | None
     order: Any  # functions of jobs, or None where the core knows the formula
     scan: Any
     place: Any  # a function of (job, cluster), or None
-    observers: tuple[Any, ...]  # that the policy brings along, itself if it has a word in who may start
+    observers: tuple[Observer, ...]  # that the policy brings along, itself if it is one
+
+    @property
+    def policy(self) -> Policy:
+        """Whose hooks count: the core has none."""
+        return _CORE if self.decider is None else self.decider
+
+
+class _Core(Policy):
+    def decide(self, view: _core.View, events: list[Event]) -> None:
+        raise AssertionError("the core decides")
+
+
+_CORE = _Core()
 
 
 def chosen(policy: str | PolicySpec | Decider, estimate: str | object = "limit") -> Chosen:
@@ -45,29 +61,22 @@ def chosen(policy: str | PolicySpec | Decider, estimate: str | object = "limit")
     if isinstance(policy, PolicySpec):
         spec, name = policy, policy.text
         if policy.plugin is not None:
-            decider = policy.plugin.make()
+            decider = as_policy(policy.plugin.make())
             if isinstance(decider, Combined):
                 return _combined(decider, name, estimate)
             spec = _around(decider)
-    elif callable(getattr(policy, "decide", None)):
-        decider, spec = policy, _around(policy)
-        name = getattr(policy, "name", "") or type(policy).__qualname__
-        if isinstance(policy, Combined):
-            return _combined(policy, name, estimate)
     else:
-        hint = "give the text of a policy, or an object with a method decide(view, events)"
-        raise InputError(f"{policy!r} is not a policy", hint=hint)
+        decider = as_policy(policy)
+        spec, name = _around(decider), name_of(decider)
+        if isinstance(decider, Combined):
+            return _combined(decider, name, estimate)
 
     if isinstance(estimate, str):
         text, believed = estimate, parse_estimate(estimate)
-        estimator = None if believed.plugin is None else believed.plugin.make()
+        estimator = None if believed.plugin is None else as_estimator(believed.plugin.make())
     else:
-        if isinstance(estimate, type):
-            estimate = estimate()
-        if not callable(getattr(estimate, "estimate", None)):
-            hint = "give a text such as limit or last-two, or an object with a method estimate(job)"
-            raise InputError(f"{estimate!r} is not an estimator", hint=hint)
-        text, believed, estimator = type(estimate).__qualname__, Estimate("plugin"), estimate
+        estimator = as_estimator(estimate() if isinstance(estimate, type) else estimate)
+        text, believed = name_of(estimator), Estimate("plugin")
     return Chosen(
         name,
         spec,
@@ -78,21 +87,24 @@ def chosen(policy: str | PolicySpec | Decider, estimate: str | object = "limit")
         order=_function(spec.order),
         scan=_function(spec.scan),
         place=None if spec.place.plugin is None else spec.place.plugin.make(),
-        observers=(*getattr(decider, "observers", ()), *([decider] if hasattr(decider, "allows") else [])),
+        observers=() if decider is None else _brought_by(decider),
     )
+
+
+def _brought_by(policy: Policy) -> tuple[Observer, ...]:
+    """Its observers, itself if it is one."""
+    return (*map(as_observer, policy.observers), *([policy] if isinstance(policy, Observer) else []))
 
 
 def _combined(policy: Combined, name: str, estimate: str | object) -> Chosen:
     inner = chosen(policy.policy, estimate)
-    return replace(inner, name=name, observers=(*inner.observers, *policy.observers))
+    return replace(inner, name=name, observers=(*inner.observers, *_brought_by(policy)))
 
 
-def _around(decider: Any) -> PolicySpec:
+def _around(policy: Policy) -> PolicySpec:
     """The native parts that serve a policy in Python: its placement, and whether nodes are shared."""
-    place = getattr(decider, "placement", Policy.placement)
-    nodes = "exclusive" if getattr(decider, "exclusive", False) else "shared"
-    parse_placement(place)
-    return parse_policy(f"none:place={place},nodes={nodes}")
+    parse_placement(policy.placement)
+    return parse_policy(f"none:place={policy.placement},nodes={'exclusive' if policy.exclusive else 'shared'}")
 
 
 def _function(order: Order | None) -> Any:
@@ -148,7 +160,7 @@ def new_simulation(
         exclusive=spec.exclusive,
         estimate="limit" if choice.estimator is not None else choice.estimate.kind,
         estimate_factor=choice.estimate.factor,
-        estimator=choice.estimator,
+        estimator=None if choice.estimator is None else _for_core(choice.estimator),
         pass_per_event=options.passes == "event",
         kill_at_limit=options.overrun == "kill",
         follow_dependencies=options.dependencies == "follow",
@@ -158,7 +170,7 @@ def new_simulation(
         validate=validate,
         repeat_workload=repeat_workload,
     )
-    if getattr(choice.decider, "own_amounts", False):
+    if choice.policy.own_amounts:
         simulation.use_own_amounts()
     groups = [(number, group) for number, group in enumerate(cluster.groups) for _ in range(group.count)]
     simulation.view.cluster.describe(
@@ -174,7 +186,13 @@ def new_simulation(
     return simulation
 
 
-class Native:
+def _for_core(estimator: Estimator) -> tuple[str, Any, Any]:
+    """Its name, and what is called; who does not learn is not told of jobs that ended."""
+    learns = defines(estimator, "ended", Estimator)
+    return name_of(estimator), estimator.estimate, estimator.ended if learns else None
+
+
+class Native(Policy):
     """A built-in policy as an object with `decide`, for policies in Python that build on one."""
 
     def __init__(self, text: str) -> None:

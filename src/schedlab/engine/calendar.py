@@ -24,20 +24,15 @@ class Window(NamedTuple):
     victims: str = ""
 
 
-def name_of(observer: object) -> str:
-    """As errors and run.json call it: its own `name`, or that of its class."""
-    return str(getattr(observer, "name", "") or type(observer).__qualname__)
-
-
 def calendar_of(
-    asked: Iterable[tuple[str, Iterable[Any]]], cluster: Cluster, decider: object = None, users: Sequence[str] = ()
+    asked: Iterable[tuple[str, Iterable[Any]]], cluster: Cluster, users: Sequence[str] = (), *, known: bool = True
 ) -> list[Window]:
-    """The windows that observers, by their names, have; none if whoever decides cannot be told of them.
+    """The windows that observers, by their names, have; none if they cannot be `known` to whoever decides.
 
     `users` are the names of users, in the order of their numbers, where the log has names.
     """
     found = [_checked(Window(*fields), observer, cluster, users) for observer, windows in asked for fields in windows]
-    if getattr(decider, "knows_calendar", True):
+    if known:
         return found
     for window in found:
         if not window.victims:

@@ -9,12 +9,15 @@ from datetime import timedelta
 from math import inf
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import schedlab
 from schedlab import _core
-from schedlab.engine.build import Chosen
 from schedlab.model.errors import DecisionError, PolicyError, SchedlabError
 from schedlab.model.workload import Workload
+
+if TYPE_CHECKING:
+    from schedlab.engine.build import Chosen
 
 _JOB = re.compile(r"\bjob (\d+)\b")
 _OURS = Path(schedlab.__file__).parent

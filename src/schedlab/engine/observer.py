@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from schedlab._core import Job, View
 from schedlab.engine.budget import Budget, one_budget
-from schedlab.engine.calendar import Window, calendar_of, name_of
-from schedlab.engine.decider import Event
+from schedlab.engine.calendar import Window, calendar_of
+from schedlab.engine.decider import Event, Policy
 from schedlab.engine.failure import explained_before_the_run
 from schedlab.model.cluster import Cluster
-from schedlab.model.hooks import HOOKS
+from schedlab.model.hooks import defines, hooks_of, name_of
 
 Nodes = list[tuple[int, int]]  # (node, chunks)
 PerJob: TypeAlias = "dict[int, float] | tuple[NDArray[np.int64], NDArray[np.float64]]"
@@ -30,7 +30,10 @@ class Observer:
     `view.set_rate(job, rate)`, `view.submit(runtime, …)`, `view.withdraw(job)`, `view.hold(job)`, `view.release(job)`.
     """
 
-    wants_attachments = False  # whether jobs are to have what the workload attaches to them (`job.attachments`)
+    name: Annotated[str, "as errors, calendars and run.json call it; empty: its class"] = ""
+    wants_attachments: Annotated[
+        bool, "whether jobs are to have what the workload attaches to them (`job.attachments`)"
+    ] = False
 
     def begin(self, view: View) -> None:
         """Before anything happens."""
@@ -45,7 +48,7 @@ class Observer:
         """After each pass."""
 
     def started(self, view: View, job: Job, nodes: Nodes) -> None:
-        """A job has taken these nodes."""
+        """A job has taken these nodes (number, chunks), whoever decided it."""
 
     def stopped(self, view: View, job: Job, nodes: Nodes) -> None:
         """A job has left these nodes: ended, killed, requeued, suspended or about to have others."""
@@ -65,26 +68,24 @@ class Observer:
         return False
 
     def finish(self, view: View) -> dict[str, float]:
-        """At the end: metrics that join the summary."""
+        """At the end: metrics that join the summary, by name."""
         return {}
 
     def per_job(self) -> dict[str, PerJob]:
-        """Values that join the table of jobs: column -> {sequence of the job: value}, or (sequences, values)."""
+        """At the end: values that join the table of jobs: `{"energy": {job.sequence: value}}`, or of many jobs
+        `{"energy": (sequences, values)}`, two arrays."""
         return {}
 
     def calendar(self, cluster: Cluster) -> list[Window]:
-        """Nodes that are set aside for a time, known before the run: it binds whoever decides."""
+        """Before the run: nodes that are set aside for a time, as a list of (node numbers, from, until, users that may
+        have them). It binds whoever decides, and backfilling looks ahead to it."""
         return []
 
     def budget(self, cluster: Cluster) -> Budget | None:
-        """What nodes and jobs take of a budget of the whole machine, such as power, and its limit, if it has one."""
+        """Before the run: what nodes and jobs take of a budget of the whole machine, such as power, and its limit, if
+        it has one (`schedlab.engine.budget.Budget`). Plans and reservations keep to it, and it costs nothing in Python;
+        `view.budget_books()` has what was taken."""
         return None
-
-
-def defines(observer: object, hook: str) -> bool:
-    """Whether it has the hook, and not just the base's."""
-    own = getattr(type(observer), hook, None)
-    return own is not None and own is not getattr(Observer, hook, None)
 
 
 def _call(observer: Any, hook: str, *arguments: Any) -> Any:
@@ -98,22 +99,28 @@ def _call(observer: Any, hook: str, *arguments: Any) -> Any:
 
 
 class Observers:
-    """All observers of a run behind the two calls that the core makes, before and after each pass."""
+    """All observers of a run behind the two calls that the core makes, before and after each pass.
 
-    def __init__(self, observers: Sequence[Any]) -> None:
+    Of a policy that has a word in who may start, `gates` has it.
+    """
+
+    def __init__(self, observers: Sequence[Observer], gates: Sequence[Policy] = ()) -> None:
         self._all = list(observers)
-        self._hooks = {hook: self._those_with(hook) for hook in HOOKS}
-        self._gates = [each for each in self._all if defines(each, "allows")]
+        self._hooks = {hook: self._those_with(hook) for hook in hooks_of(Observer)}
+        self._gates: list[Policy | Observer] = [
+            *gates,
+            *(each for each in self._all if defines(each, "allows", Observer)),
+        ]
         self._states: list[str] = []
         self._changes = 0
 
     def _those_with(self, hook: str) -> list[Callable[..., Any]]:
-        return [partial(_call, observer, hook) for observer in self._all if defines(observer, hook)]
+        return [partial(_call, observer, hook) for observer in self._all if defines(observer, hook, Observer)]
 
     def __bool__(self) -> bool:
         return bool(self._all)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Observer]:
         return iter(self._all)
 
     @property
@@ -130,8 +137,9 @@ class Observers:
         self._tell_moves(view)  # of this pass, so far
         for observer in self._gates:
             if not _call(observer, "allows", view, job, nodes):
-                view.refuser = name_of(observer)
-                view.refusal = f"observer {name_of(observer)} refused the start of job {job.id} at {view.now:.15g} s"
+                name = name_of(observer)
+                view.refuser = name
+                view.refusal = f"{_kind(observer)} {name} refused the start of job {job.id} at {view.now:.15g} s"
                 return False
         return True
 
@@ -166,13 +174,13 @@ class Observers:
     def who_expects_more(self, view: View) -> str:
         """The first that says that more jobs may come; empty if nobody does."""
         for observer in self._all:
-            if defines(observer, "more_may_come") and _call(observer, "more_may_come", view):
+            if defines(observer, "more_may_come", Observer) and _call(observer, "more_may_come", view):
                 return f"observer {name_of(observer)}"
         return ""
 
     @property
     def want_attachments(self) -> bool:
-        return any(getattr(observer, "wants_attachments", False) for observer in self._all)
+        return any(observer.wants_attachments for observer in self._all)
 
     def after(self, view: View) -> None:
         self._tell_moves(view)
@@ -202,17 +210,17 @@ class Observers:
             arrays[name][np.searchsorted(sequences, jobs)] = values
         return {"sequence": sequences, **arrays}
 
-    def calendar(self, cluster: Cluster, decider: object = None, users: Sequence[str] = ()) -> list[Window]:
-        return calendar_of(self._ask_all("calendar", cluster), cluster, decider, users)
+    def calendar(self, cluster: Cluster, policy: Policy, users: Sequence[str] = ()) -> list[Window]:
+        return calendar_of(self._ask_all("calendar", cluster), cluster, users, known=policy.knows_calendar)
 
-    def budget(self, cluster: Cluster, decider: object = None) -> Budget | None:
-        return one_budget(self._ask_all("budget", cluster), decider)
+    def budget(self, cluster: Cluster, policy: Policy) -> Budget | None:
+        return one_budget(self._ask_all("budget", cluster), known=policy.knows_budget)
 
     def _ask_all(self, hook: str, cluster: Cluster) -> list[tuple[str, Any]]:
         """What each one says before the run, by its name."""
         said = []
         for observer in self._all:
-            if defines(observer, hook):
+            if defines(observer, hook, Observer):
                 try:
                     said.append((name_of(observer), _call(observer, hook, cluster)))
                 except Exception as error:
@@ -242,6 +250,10 @@ class Observers:
                 for hook in self._hooks["node_changed"]:
                     hook(view, node, now)
         self._states = states
+
+
+def _kind(one: Policy | Observer) -> str:
+    return "observer" if isinstance(one, Observer) else "policy"
 
 
 def _as_columns(values: PerJob) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

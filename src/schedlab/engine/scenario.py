@@ -8,8 +8,10 @@ from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from schedlab.cluster.read import read_cluster
+from schedlab.engine.adapt import as_observer
 from schedlab.engine.build import Chosen, chosen
 from schedlab.engine.decider import Decider
+from schedlab.engine.observer import Observer
 from schedlab.engine.options import Dependencies, Detail, Options, Overrun, Passes, refuse_other
 from schedlab.files.bytestream import Progress as Reading
 from schedlab.model.cluster import Cluster
@@ -109,19 +111,19 @@ class Scenario:
     def choice(self) -> Chosen:
         """The policy and the estimates, understood; objects in it belong to one run."""
         found = chosen(self.policy, self.estimate)
-        if self.repetition and (repeat := getattr(found.decider, "repeat", None)) is not None:
-            repeat(self.repetition)
+        if self.repetition:
+            found.policy.repeat(self.repetition)
         return replace(found, name=self.name) if self.name else found
 
     def options(self, choice: Chosen) -> Options:
         """The rules of time. Who kills at limits is the policy's to say, if it does."""
-        own: Overrun | None = getattr(choice.decider, "overrun", None)
+        own = choice.policy.overrun
         if own is not None and self.overrun not in (None, own):
             said = f"overrun cannot be {self.overrun!r}: the policy says itself that it is {own!r}"
             raise InputError(said, where=choice.name, hint="leave overrun out")
         return Options(choice.estimate_text, own or self.overrun or "kill", self.passes, self.dependencies)
 
-    def make_observers(self) -> list[Any]:
+    def make_observers(self) -> list[Observer]:
         """The observers of one run, without those that the policy brings along."""
         return [one for given in self.observers for one in _observers(given)]
 
@@ -169,7 +171,7 @@ def split_observers(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip() not in ("", "none")]
 
 
-def _observers(given: Any) -> list[Any]:
+def _observers(given: Any) -> list[Observer]:
     if isinstance(given, str):
-        return [plugin.make() for plugin in load_observers([given])]
-    return [given() if isinstance(given, type) else given]
+        return [as_observer(plugin.make()) for plugin in load_observers([given])]
+    return [as_observer(given() if isinstance(given, type) else given)]

@@ -14,14 +14,15 @@ from schedlab import _core
 from schedlab.engine.build import Chosen, native_policy, new_simulation
 from schedlab.engine.calendar import recorded
 from schedlab.engine.checkpoint import Checkpoint
-from schedlab.engine.decider import Decider, Event
+from schedlab.engine.decider import Decider, Event, Policy
 from schedlab.engine.failure import explained_failure
 from schedlab.engine.feed import Feed
-from schedlab.engine.observer import Observers
+from schedlab.engine.observer import Observer, Observers
 from schedlab.engine.scenario import Scenario
 from schedlab.engine.store import MemoryWriter, RunWriter
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError, InvariantError, SchedlabError
+from schedlab.model.hooks import defines, name_of
 from schedlab.model.run import Run
 from schedlab.model.workload import Workload
 from schedlab.policy.spec import PolicySpec
@@ -68,23 +69,22 @@ class Simulation:
         workload, cluster = scenario.inputs
         checkpoint, choice = scenario.checkpoint, scenario.choice()
         options = scenario.options(choice)
-        if checkpoint is not None and not getattr(choice.decider, "resumable", True):
+        if checkpoint is not None and not choice.policy.resumable:
             checkpoint.refuse(choice.name)
             checkpoint = None
-        if (adapt := getattr(choice.decider, "adapt", None)) is not None:
-            workload, cluster = adapt(workload, cluster)
+        workload, cluster = choice.policy.adapt(workload, cluster)
         self._workload, self._cluster, self._options = workload, cluster, options
         self._scenario = scenario
         self._checkpoint = checkpoint
-        self._observers = Observers((*choice.observers, *scenario.make_observers()))
+        self._observers = Observers((*choice.observers, *scenario.make_observers()), _gates(choice.policy))
         self._saved = None if checkpoint is None else checkpoint.load(self._identity(choice))
         if self._saved is not None:
             decider, self._observers = self._saved.objects[:2]
             choice = replace(choice, decider=decider)
         self._choice = choice
         keep = scenario.out is None and not workload.flexible
-        self._calendar = calendar = self._observers.calendar(cluster, choice.decider, workload.labels.get("user", ()))
-        self._budget = self._observers.budget(cluster, choice.decider)
+        self._calendar = calendar = self._observers.calendar(cluster, choice.policy, workload.labels.get("user", ()))
+        self._budget = self._observers.budget(cluster, choice.policy)
         self.core = new_simulation(
             cluster,
             choice,
@@ -102,7 +102,7 @@ class Simulation:
             options,
             detail=scenario.requests,
             keep=keep,
-            attachments=self._observers.want_attachments or getattr(choice.decider, "wants_attachments", False),
+            attachments=self._observers.want_attachments or choice.policy.wants_attachments,
         )
         self._writer = (
             MemoryWriter(cluster)
@@ -111,14 +111,11 @@ class Simulation:
         )
         self._watch, self._progress = watch, progress
         self._over = False  # of one that is made step by step: whether nothing will happen any more
-        self._open, self._evidence, self._refusals, self._close = (
-            getattr(choice.decider, hook, None) for hook in ("open", "evidence", "refusals", "close")
-        )
         observed = self._observers.watching
         self.core.prepare(
             native=native_policy(choice.spec, choice),
             decide=None if choice.decider is None else choice.decider.decide,
-            recall=getattr(choice.decider, "recall", None),
+            recall=choice.policy.recall,
             before=self._observers.before if observed else None,
             after=self._observers.after if observed else None,
             entered=self._observers.entered if observed and self._observers.follows_entries else None,
@@ -158,11 +155,9 @@ class Simulation:
 
     def _who_expects_more(self) -> str:
         """Nothing is left to happen: who says that more jobs may come; empty if nobody does."""
-        view, decider = self.core.view, self._choice.decider
-        if (who := self._observers.who_expects_more(view)) or decider is None:
+        if who := self._observers.who_expects_more(self.core.view):
             return who
-        more_may_come = getattr(decider, "more_may_come", None)
-        return f"policy {self._choice.name}" if more_may_come is not None and more_may_come(view) else ""
+        return f"policy {self._choice.name}" if self._choice.policy.more_may_come(self.core.view) else ""
 
     def _tick(self, now: float, ended: int) -> None:
         """A few times a second, at the end of an instant."""
@@ -194,7 +189,7 @@ class Simulation:
             "reasons": self._scenario.reasons,
             "cluster": hashlib.sha256(json.dumps(self._cluster.to_dict(), sort_keys=True).encode()).hexdigest(),
             "workload": [self._workload.name, self._workload.content_hash, self._workload.report.kept],
-            "observers": [type(observer).__qualname__ for observer in self._observers],
+            "observers": [name_of(observer) for observer in self._observers],
             "named observers": [one for one in self._scenario.observers if isinstance(one, str)],
         }
 
@@ -227,15 +222,13 @@ class Simulation:
 
     def _forget(self) -> None:
         """What is left of it is its results."""
-        if self._close is not None:
-            self._close()
+        self._choice.policy.close()
         self.core.forget()
         self._feed.forget()
 
     def _begin(self) -> None:
         self._observers.begin(self.core.view)
-        if self._open is not None:
-            self._open(self.core.view, self.core.next_event)
+        self._choice.policy.open(self.core.view, self.core.next_event)
 
     # Step by step: whoever holds it decides on `core.view` between the steps.
 
@@ -279,19 +272,20 @@ class Simulation:
         observed, spec = self._observers.finish(view), self._choice.spec
         if (table := self._observers.per_job()) is not None:
             self._writer.write("observed", table)
-        for name, content in (self._evidence() if self._evidence is not None else {}).items():
+        policy = self._choice.policy
+        for name, content in policy.evidence().items():
             self._writer.write_evidence(name, content)
-        refusals = self._refusals() if self._refusals is not None else {}
+        refusals, facts = policy.refusals(), policy.facts()
         return self._writer.finish(
             {
                 "policy": self._choice.name,
                 "placement": {"name": spec.place.name, "exclusive": spec.exclusive},
                 "options": asdict(self._options),
-                **({} if (decider := self._facts()) is None else {"decider": decider}),
+                **({"decider": facts} if facts else {}),
                 "workload": _described(self._workload, self._feed.requests.left_out),
                 "requests": self._feed.requests.all,
                 **({"places": True} if self._scenario.places else {}),
-                **({"own_amounts": True} if getattr(self._choice.decider, "own_amounts", False) else {}),
+                **({"own_amounts": True} if self._choice.policy.own_amounts else {}),
                 **recorded(self._calendar, self._cluster),
                 "timing": {"engine": seconds},
                 "observed": observed,
@@ -302,11 +296,6 @@ class Simulation:
             }
         )
 
-    def _facts(self) -> dict[str, Any] | None:
-        """What the decider says of itself."""
-        said = getattr(self._choice.decider, "facts", None)
-        return None if said is None else said() or None
-
     def _incomplete(self, failure: SchedlabError, view: _core.View) -> SchedlabError:
         """Keeps what has been simulated so far; the error carries it."""
         self._checkpoint = None  # the last one stays: the run can be taken up again when the mistake is mended
@@ -314,6 +303,11 @@ class Simulation:
         self._observers = Observers(())
         failure.run = self._finished(view, 0.0, incomplete=str(failure).partition("\n")[0], failed=True)
         return failure
+
+
+def _gates(policy: Policy) -> list[Policy]:
+    """The policy, if it has a word in who may start. (As an observer it would be asked anyway.)"""
+    return [policy] if defines(policy, "allows", Policy) and not isinstance(policy, Observer) else []
 
 
 def _to(writer: MemoryWriter | RunWriter, feed: Feed) -> Callable[[str, dict[str, Any]], None]:

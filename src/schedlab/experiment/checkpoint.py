@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.engine.checkpoint import Checkpoint, Saved
+from schedlab.engine.decider import Policy
 from schedlab.experiment.folder import checkpoint_folder
 from schedlab.model.errors import InputError
+from schedlab.model.hooks import says
 from schedlab.policy.spec import parse_policy
 
 _TEXTS = ("policy", "named observers")
@@ -59,7 +61,7 @@ def beginning_anew(policies: Iterable[str], names: Mapping[str, str]) -> list[st
     refusing = [
         names.get(policy, one.text)
         for policy, one in found
-        if one.plugin and not getattr(one.plugin.target, "resumable", True)
+        if one.plugin and not says(one.plugin.target, "resumable", Policy)
     ]
     return list(dict.fromkeys(map(_refused, refusing)))
 

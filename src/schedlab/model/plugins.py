@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from pkgutil import resolve_name
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from schedlab.model.errors import InputError, SchedlabError
-from schedlab.model.hooks import HOOKS
+from schedlab.model.hooks import hooks_of, problem
 from schedlab.model.plugin_import import blame, import_file, import_module
 from schedlab.model.plugin_text import Reference, canonical, parse_reference, registered_name
 from schedlab.model.suggest import did_you_mean
@@ -30,23 +31,51 @@ BUILT_IN = "built in"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """An extension point. `methods`: it is a class with any of these; else a function of so many `parameters`."""
+    """An extension point. It is a class with one of the `methods` (or, of a `base` that is named alone, with one of its
+    hooks), or a function of so many `parameters`."""
 
     name: str
     group: str
     meaning: str
     methods: tuple[str, ...] = ()
     parameters: tuple[int, ...] = ()
+    base: str = ""  # declares its hooks; by name, for it lives further up
+
+    @property
+    def hooks(self) -> tuple[str, ...]:
+        """The methods by which a class is known."""
+        return self.methods or (tuple(hooks_of(resolve_name(self.base))) if self.base else ())
+
+    @property
+    def described(self) -> str:
+        return self.meaning if self.methods or not self.base else f"{self.meaning} {', '.join(self.hooks)}"
 
 
 _TABLE = (
-    Kind("policy", "schedlab.policies", "a class with a method decide(view, events)", methods=("decide",)),
+    Kind(
+        "policy",
+        "schedlab.policies",
+        "a class with a method decide(view, events)",
+        methods=("decide",),
+        base="schedlab.engine.decider:Policy",
+    ),
     Kind(
         "order", "schedlab.orders", "a function of (jobs) or (jobs, now) that gives a key for each", parameters=(1, 2)
     ),
     Kind("placement", "schedlab.placements", "a function of (job, cluster) that gives nodes", parameters=(2,)),
-    Kind("estimator", "schedlab.estimators", "a class with a method estimate(job)", methods=("estimate",)),
-    Kind("observer", "schedlab.observers", f"a class with any of the methods {', '.join(HOOKS)}", methods=HOOKS),
+    Kind(
+        "estimator",
+        "schedlab.estimators",
+        "a class with a method estimate(job)",
+        methods=("estimate",),
+        base="schedlab.policy.estimator:Estimator",
+    ),
+    Kind(
+        "observer",
+        "schedlab.observers",
+        "a class with any of the methods",
+        base="schedlab.engine.observer:Observer",
+    ),
     Kind("metric", "schedlab.metrics", "a function of (run) that gives a number, or numbers by name", parameters=(1,)),
     Kind("model", "schedlab.models", "a class with a method batches(seed, *, jobs, span)", methods=("batches",)),
     Kind("reader", "schedlab.readers", "a function of (path) that gives a Workload", parameters=(1,)),
@@ -104,7 +133,7 @@ def load(kind: str, text: str) -> Plugin:
     reference = parse_reference(text, where)
     target, source, listing = _found(wanted, reference, where)
     if problem := _refusal(wanted, target, reference.keywords):
-        hint = f"{_article(kind)} is {wanted.meaning}{listing}"
+        hint = f"{_article(kind)} is {wanted.described}{listing}"
         raise InputError(f"{reference.name} {problem}", where=where, hint=hint)
     arguments = _bound(reference.name, target, reference, where)
     return Plugin(kind, canonical(reference.head, arguments), target, arguments, source)
@@ -151,7 +180,7 @@ def _found(kind: Kind, reference: Reference, where: str) -> tuple[Any, str, str]
         example = f"write {reference.place}:{names[0] if names else 'Name'}"
         raise InputError(f"which {kind.name} of the file?", where=where, hint=example + listing)
     if reference.name not in vars(module):
-        known = f"{_article(kind.name)} is {kind.meaning}{listing}"
+        known = f"{_article(kind.name)} is {kind.described}{listing}"
         hint = did_you_mean(reference.name, names, known)
         raise InputError(f"{reference.place} has no '{reference.name}'", where=where, hint=hint)
     return vars(module)[reference.name], module.__file__ or module.__name__, listing
@@ -191,12 +220,12 @@ def _refusal(kind: Kind, target: Any, arguments: dict[str, Any]) -> str:
     """Why it cannot be of this kind; "" if it can."""
     if not callable(target):
         return f"cannot be called: it is {_article(type(target).__name__)}"
-    if kind.methods:
+    if names := kind.hooks:
         if not isinstance(target, type):
             return "is not a class"
-        if any(hasattr(target, method) for method in kind.methods):
-            return ""
-        return f"has no method {kind.methods[0]}" if len(kind.methods) == 1 else "has none of the methods"
+        if any(hasattr(target, name) for name in names):
+            return problem(target, resolve_name(kind.base)) if kind.base else ""
+        return f"has no method {names[0]}" if len(names) == 1 else "has none of the methods"
     if isinstance(target, type) and _call_of(target) is None:
         return "is a class without a method __call__"
     arity = _arity(target, arguments)

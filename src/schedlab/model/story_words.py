@@ -173,5 +173,5 @@ def _could_start(story: Story) -> Iterator[str]:
         yield "There was no earlier time at which it could have started, as far as the tables tell."
         return
     since = story.waited_until - first
-    by = "" if story.told else ", counting cores alone"
-    yield f"It could first have started at {moment(story, first)}, {format_duration(since)} earlier{by}."
+    told = next((label(each) for each in story.stretches if each.begin == first), "counting cores alone")
+    yield f"It could first have started at {moment(story, first)}, {format_duration(since)} earlier ({told})."

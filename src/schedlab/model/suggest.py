@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def closest(word: str, names: Iterable[str]) -> str | None:
+def closest(word: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
     """The name that `word` was most likely meant to be, if one is near enough: `wait.mean`, the first of those that go
     on where `wait` ends, or else the most similar one."""
     import difflib  # only on the way to an error message
@@ -13,7 +13,7 @@ def closest(word: str, names: Iterable[str]) -> str | None:
     folded = {name.casefold(): name for name in names}
     wanted = word.casefold().strip()
     found = [name for name in folded if name.startswith(f"{wanted}.")]
-    found = found or difflib.get_close_matches(wanted, folded, n=1, cutoff=0.6)
+    found = found or difflib.get_close_matches(wanted, folded, n=1, cutoff=cutoff)
     return folded[found[0]] if found else None
 
 

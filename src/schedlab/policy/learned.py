@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from schedlab.model.errors import InputError
+from schedlab.policy.estimator import Estimator
 
 
 class Asked(Protocol):
@@ -21,7 +22,7 @@ class Asked(Protocol):
     def user(self) -> int: ...
 
 
-class UserMean:
+class UserMean(Estimator):
     """Mean runtime of the user's ended jobs, at most the limit; the limit while there is none."""
 
     def __init__(self) -> None:
@@ -36,7 +37,7 @@ class UserMean:
         self._ended[job.user] = total + runtime, jobs + 1
 
 
-class Nearest:
+class Nearest(Estimator):
     """Mean runtime of the k ended jobs most alike, at most the limit; the limit while there is none.
 
     The distance of two jobs is Euclid's over log2(cores) and log2(limit); of equally near jobs the last to end count.

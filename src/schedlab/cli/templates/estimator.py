@@ -7,8 +7,10 @@ schedlab run LOG.swf --policy easy --estimate "mine.py:UserMedian(window=5)"
 from collections import defaultdict, deque
 from statistics import median
 
+import schedlab as sl
 
-class UserMedian:
+
+class UserMedian(sl.Estimator):
     """Median runtime of the last `window` jobs of the same user, at most the limit."""
 
     def __init__(self, window=20):
