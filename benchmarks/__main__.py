@@ -28,6 +28,7 @@ from benchmarks import (
     scaling,
     slurm,
     study,
+    submit,
     watch,
 )
 from benchmarks.report import Line, show
@@ -43,6 +44,7 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Line]]] = {
     "power": power.lines,
     "memory": memory.lines,
     "python": in_python.lines,
+    "submit": submit.lines,
     "watch": watch.lines,
     "learn": learn.lines,
     "reading": reading.lines,

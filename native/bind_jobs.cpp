@@ -249,6 +249,15 @@ void bind_jobs(nb::module_ &module) {
           "malleable", [](const JobView &j) { return j.facts().flexible && j.facts().flexible->malleable; },
           "whether it may change its shape while it runs")
       .def_prop_ro(
+          "waits_for",
+          [](const JobView &j) {
+            std::vector<std::int64_t> ids;
+            if (j.facts().waits)
+              for (const Predecessor &predecessor : j.facts().waits->open) ids.push_back(predecessor.job);
+            return ids;
+          },
+          "ids of the predecessors of a held job of which it is not known yet what becomes of them")
+      .def_prop_ro(
           "nodes", &nodes_of,
           "(node, chunks) of a running job; of one that was granted amounts, as many chunks as they hold, and at "
           "least 1")

@@ -31,8 +31,8 @@ class Job:
     request: Request = SINGLE_CORE
     user: int = -1
     cancel: float = math.inf
-    after: int = -1
-    think: float = 0.0
+    predecessors: list[tuple[int, int, float]] = field(default_factory=list)  # id, condition, delay
+    any: bool = False  # one of them suffices
     group: int = -1
     queue: int = -1
 
@@ -47,6 +47,10 @@ class Job:
     nodes: dict[int, int] = field(default_factory=dict)  # node number -> chunks
     granted: dict[int, dict[str, int]] | None = None  # node number -> amounts, where they are not chunks of its request
     attempt: int = 0  # grows when it is requeued, or ends otherwise than by itself
+    first_start: float = math.nan
+    waits: list[tuple[Job, str, float]] = field(default_factory=list)  # for those of its predecessors that are known
+    release: float = math.inf  # when it is to be let go, as far as that is known
+    hopeless: bool = False  # its condition can never hold
     released: bool = False  # passes=event: gone as believed, its completion not delivered yet
     state: str = ""
 
@@ -77,6 +81,16 @@ class Window:
 
 
 Order = str | Callable[[Job, float], float]
+
+
+@dataclass(frozen=True, eq=False)
+class Act:
+    """What somebody does at a time, before or after the policy's pass: submit a job, or hold, release, withdraw one."""
+
+    time: float
+    when: str
+    what: str
+    job: Job | int  # to be submitted; or the id of one
 
 
 @dataclass(frozen=True)
@@ -110,6 +124,7 @@ class Result:
     estimate: float
     backfilled: bool
     priority: float
+    hopeless: bool
     nodes: dict[str, int]
 
 

@@ -15,22 +15,19 @@ from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 from schedlab.model.tables import READABLE
 
-Tables = dict[str, pa.Table]  # by name: jobs, timeline, and pieces, nodes, places and reasons if there are any
+Tables = dict[str, pa.Table]  # by name: jobs, timeline, and of RARE those that there are
 
 NEEDED = ("jobs.parquet", "timeline.parquet")
-RARE = ("pieces.parquet", "nodes.parquet", "places.parquet", "reasons.parquet")
+RARE = tuple(
+    f"{name}.parquet" for name in ("pieces", "nodes", "places", "predecessors", "submitted", "holds", "reasons")
+)
 
 
 def read_files(run: Run | str | Path, offences: Offences) -> tuple[dict[str, Any], Tables] | None:
     """What run.json says, and the tables; None if one cannot be read, which is then among the offences."""
     if isinstance(run, Run) and run.path is None:
-        frames = {
-            "jobs": run.jobs,
-            "timeline": run.timeline,
-            "pieces": run.pieces,
-            "nodes": run.nodes,
-            "places": run.places,
-        }
+        names = ("jobs", "timeline", "pieces", "nodes", "places", "predecessors", "submitted", "holds")
+        frames = {name: run.table(name) for name in names}
         if run.config.get("reasons"):
             frames["reasons"] = run.reasons
         return run.config, {name: frame.to_arrow() for name, frame in frames.items()}
