@@ -114,7 +114,7 @@ def test_types_of_gpus(tmp_path: Path) -> None:
     assert refused(run) == {103: "Requested node configuration is not available (2014)"}
     log = dump(tmp_path / "jobs.sacct", of["v100"], of["h100"])
     native = sl.simulate(sl.read_workload(log), tmp_path / "slurm.conf", "easy")
-    assert places(native)[101] == "g2"
+    assert dict(native.jobs.select("job", "nodes").rows())[101] == "g2"
     assert native.workload["not_counted"] == {"gpu:h100": 1}
 
 
