@@ -35,7 +35,8 @@ View &live(const ViewPtr &view) {
 // The same, to do something.
 View &acting(const ViewPtr &view) {
   live(view);
-  if (view->asking()) throw DecisionError("more_may_come is a question: do nothing there but answer it");
+  if (const char *question = view->asking())
+    throw DecisionError(std::string(question) + " is a question: do nothing there but answer it");
   return *view;
 }
 
@@ -45,6 +46,12 @@ Slot subject(const ViewPtr &view, const JobView &job) {
   const Slot slot = job.slot();
   view->last_job = job.facts().id;
   return slot;
+}
+
+std::vector<JobView> jobs_of(const ViewPtr &view, const std::vector<Slot> &slots) {
+  std::vector<JobView> jobs;
+  for (const Slot slot : slots) jobs.emplace_back(view, slot);
+  return jobs;
 }
 
 bool start(const ViewPtr &view, const JobView &job, nb::handle nodes, std::optional<int> shape, double priority,
@@ -370,11 +377,14 @@ void bind_view(nb::module_ &module) {
       .def(
           "jobs_on",
           [](const ViewPtr &view, int node) {
-            std::vector<JobView> jobs;
-            for (const Slot slot : live(view).jobs_on(node)) jobs.emplace_back(view, slot);
-            return jobs;
+            if (node < 0 || node >= live(view).machine().nodes()) throw nb::index_error("no such node");
+            return jobs_of(view, view->jobs_on(node));
           },
-          "node"_a, "The jobs that run there.")
+          "node"_a, "The jobs that run there, in the order in which they came.")
+      .def(
+          "neighbours",
+          [](const ViewPtr &view, const JobView &job) { return jobs_of(view, live(view).neighbours(job.slot())); },
+          "job"_a, "The other jobs on the nodes of a running job, in the order in which they came.")
       .def(
           "fits",
           [](const ViewPtr &view, const JobView &job) {
@@ -443,8 +453,13 @@ void bind_view(nb::module_ &module) {
           "Let a running malleable job go on in another of its shapes. False if that does not fit.")
       .def(
           "set_rate",
-          [](const ViewPtr &view, const JobView &job, double rate) { view->set_rate(subject(view, job), rate); },
-          "job"_a, "rate"_a, "How fast a running job works from now on; 1 is as in the workload, 0 stands still.")
+          [](const ViewPtr &view, const JobView &job, double factor) {
+            view->set_rate(subject(view, job), factor, view->owner);
+          },
+          "job"_a, "factor"_a,
+          "How much faster or slower you make a running job from now on: 1 not at all, 0 stands still. Its rate is the "
+          "product of what everybody says.")
+      .def_rw("owner", &View::owner, "whose turn it is: factors of rates that are set now are his")
       .def(
           "submit", &submit, "runtime"_a, "count"_a = 1, "request"_a.none() = nb::none(), "limit"_a.none() = nb::none(),
           "at"_a.none() = nb::none(), "user"_a = -1, "group"_a = -1, "queue"_a = -1, "partition"_a = -1, nb::kw_only(),
@@ -478,7 +493,8 @@ void bind_view(nb::module_ &module) {
           "`at`, ties as given.")
       .def(
           "request_number", [](nb::handle self, nb::handle request) { return request_number(self, request); },
-          "request"_a, nb::sig("def request_number(self, request: schedlab.model.request.Request | None) -> int"),
+          "request"_a.none(),
+          nb::sig("def request_number(self, request: schedlab.model.request.Request | None) -> int"),
           "The number of a request, for `submit`: looked up once instead of at every job. None is one core.")
       .def_prop_ro(
           "submitted", [](const ViewPtr &view) { return live(view).submitted(); },

@@ -3,6 +3,7 @@
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
@@ -195,12 +196,12 @@ class Simulation {
              const std::string &placement, std::uint64_t placement_seed, nb::object place, bool exclusive,
              const std::string &estimate, double estimate_factor, const std::optional<EstimatorChoice> &estimator,
              bool pass_per_event, bool kill_at_limit, const std::vector<WindowChoice> &calendar,
-             const std::optional<BudgetChoice> &budget, bool keep_history, bool validate, bool repeat_workload,
-             bool follow_dependencies) {
+             const std::optional<BudgetChoice> &budget, bool keep_history, bool follow_rates, bool validate,
+             bool repeat_workload, bool follow_dependencies) {
     std::vector<Group> node_groups;
     for (const auto &[count, amounts] : groups) node_groups.push_back({count, amounts});
-    const Options options{pass_per_event,  kill_at_limit, exclusive,          validate,
-                          repeat_workload, keep_history,  follow_dependencies};
+    const Options options{pass_per_event,  kill_at_limit, exclusive,           validate,
+                          repeat_workload, keep_history,  follow_dependencies, follow_rates};
     std::vector<Window> windows;
     for (const auto &[nodes, from, until, users, owner] : calendar)
       windows.push_back({nodes, from, until, users, owner});
@@ -295,6 +296,13 @@ class Simulation {
   void keep_places() { engine().keep_places(); }
   void use_own_amounts() { engine().use_own_amounts(); }
   void give_reasons() { engine().give_reasons(); }
+
+  void add_execution(const std::shared_ptr<Execution> &model) { engine().add_execution(model); }
+  void add_python_execution(const std::string &name, nb::object work, nb::object rate) {
+    auto model = std::make_shared<PythonExecution>(name, work, rate);
+    model->set_view(engine().view());
+    engine().add_execution(std::move(model));
+  }
 
   // Taking up a run again.
   void keep_journal() { engine().keep_journal(); }
@@ -396,15 +404,23 @@ void bind_engine(nb::module_ &module) {
       .def("memory", &NativePolicy::memory, "What it remembers beyond the marks on jobs.")
       .def("recall", &NativePolicy::recall, "view"_a, "memory"_a, "Finds its place again in a run that is taken up.");
 
+  nb::class_<Execution>(module, "Execution",
+                        "How placed jobs fare, in the core: their work, and factors of their rates.")
+      .def_prop_ro("name", &Execution::name, "as an owner of factors");
+  module.def("sharing", &make_sharing, "name"_a, "factor"_a, "Jobs that share a node with others work at this rate.");
+  module.def("speeds", &make_speeds, "name"_a, "speeds"_a,
+             "A job takes as long as its slowest node lets it; a speed for each node, 1 is that of the log.");
+
   nb::class_<Simulation>(module, "Simulation", nb::is_weak_referenceable(),
                          "One run: a machine, the rules of time, and how jobs are placed.")
       .def(nb::init<const std::vector<std::string> &, const std::vector<std::pair<int, std::vector<Amount>>> &,
                     const std::string &, std::uint64_t, nb::object, bool, const std::string &, double,
                     const std::optional<EstimatorChoice> &, bool, bool, const std::vector<WindowChoice> &,
-                    const std::optional<BudgetChoice> &, bool, bool, bool, bool>(),
+                    const std::optional<BudgetChoice> &, bool, bool, bool, bool, bool>(),
            nb::kw_only(), "resources"_a, "groups"_a, "placement"_a, "placement_seed"_a, "place"_a.none(), "exclusive"_a,
            "estimate"_a, "estimate_factor"_a, "estimator"_a.none(), "pass_per_event"_a, "kill_at_limit"_a, "calendar"_a,
-           "budget"_a.none(), "keep_history"_a, "validate"_a, "repeat_workload"_a, "follow_dependencies"_a)
+           "budget"_a.none(), "keep_history"_a, "follow_rates"_a, "validate"_a, "repeat_workload"_a,
+           "follow_dependencies"_a)
       .def("add_request", &Simulation::add_request, nb::kw_only(), "chunk"_a, "per_node_min"_a, "per_node_max"_a,
            "exclusive"_a, "groups"_a, "reason"_a,
            "Makes the next request known; jobs point to requests by their number. A reason > 0 rejects its jobs.")
@@ -439,6 +455,9 @@ void bind_engine(nb::module_ &module) {
            "Before any request is known: whoever decides may grant less than jobs ask for, and no job is rejected for "
            "its "
            "size.")
+      .def("add_execution", &Simulation::add_execution, "model"_a, "Before `run`: how placed jobs fare.")
+      .def("add_python_execution", &Simulation::add_python_execution, "name"_a, "work"_a.none(), "rate"_a.none(),
+           "The same in Python: work(view, job, nodes) and rate(view, job, neighbours), or None.")
       .def("measure", &Simulation::measure, "Before `run`: write down what each decision costs.")
       .def("give_reasons", &Simulation::give_reasons, "Before `run`: write down why jobs wait.")
       .def("keep_journal", &Simulation::keep_journal, "From now on, writes down what is decided.")

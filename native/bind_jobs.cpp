@@ -1,5 +1,6 @@
 // Binds jobs as policies, orders, placements and estimators see them.
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -96,6 +97,20 @@ std::vector<std::pair<int, int>> nodes_of(const JobView &job) {
   if (job.facts().state == State::Running || job.facts().state == State::Gone)
     for (const Share &share : job.facts().shares) nodes.emplace_back(share.node, share.chunks);
   return nodes;
+}
+
+// It is the truth, and a policy has to do without.
+void not_for_policies(const JobView &job) {
+  if (job.view()->owner == kPolicy)
+    throw nb::attribute_error("a policy cannot know what is left of a job: it knows its estimate and what it has done");
+}
+double remaining_of(const JobView &job) {
+  not_for_policies(job);
+  return job.facts().remaining(job.view()->now());
+}
+double total_work_of(const JobView &job) {
+  not_for_policies(job);
+  return job.view()->total_work(job.slot());
 }
 
 // (cores, limit, estimate) of each of its shapes; the first is the one that it was submitted with.
@@ -236,11 +251,26 @@ void bind_jobs(nb::module_ &module) {
           "start", [](const JobView &j) { return j.facts().start; }, "NaN if it has not started")
       .def_prop_ro("estimated_end", [](const JobView &j) { return j.facts().estimated_end; })
       .def_prop_ro(
-          "rate", [](const JobView &j) { return j.facts().rate; }, "how fast it works; 1 is as in the workload")
+          "rate",
+          [](const JobView &j) {
+            const State state = j.facts().state;
+            return state == State::Running || state == State::Gone ? j.facts().rate : 1.0;
+          },
+          "how fast it works; 1 is as in the workload")
+      .def_prop_ro(
+          "factors", [](const JobView &j) { return j.view()->factors(j.facts()); },
+          nb::sig("def factors(self) -> dict[str, float]"),
+          "of its rate, by who has set them; factors that are 1 are left out")
       .def_prop_ro(
           "done", [](const JobView &j) { return j.facts().done(j.view()->now()); },
           "seconds of its work that it has done so far, at whatever rates and in however many attempts; of a requeued "
           "one, what was saved")
+      .def_prop_ro("remaining", &remaining_of,
+                   "seconds of work that are left to do, with what it costs to begin again; not told to policies")
+      .def_prop_ro(
+          "total_work", &total_work_of,
+          "seconds of work of the whole job: its run time, unless an execution model has said otherwise of the "
+          "nodes where it runs; not told to policies")
       .def_prop_ro("shapes", &shapes_of, nb::sig("def shapes(self) -> list[tuple[int, float, float]]"),
                    "(cores, limit, estimate) of each shape it may have; the first is the one it was submitted with")
       .def_prop_ro(

@@ -100,8 +100,14 @@ bool View::begin(Slot slot, double priority, Backfilled backfilled) {
       return false;
     }
   }
-  const Job &job = engine_->jobs_[slot];
-  if (engine_->journal_) note(Act::Start, slot, priority, job.shape, backfilled.code, job.shares, job.granted.get());
+  Job &job = engine_->jobs_[slot];
+  double whole = -1;
+  if (engine_->decide_work_) [[unlikely]] {
+    whole = engine_->ask_about_work(slot, job.shares);
+    engine_->set_whole(job, whole);
+  }
+  if (engine_->journal_)
+    note(Act::Start, slot, priority, whole, job.shape, backfilled.code, job.shares, job.granted.get());
   engine_->begin(slot, priority, backfilled);
   return true;
 }
@@ -194,14 +200,16 @@ void View::requeue(Slot slot, double saved, double cost, Reason reason) {
   Job &job = running_job(slot, "requeue");
   if (!(saved >= 0)) engine_->refuse("requeue", slot, "what is saved of its work cannot be negative");
   if (!(cost >= 0)) engine_->refuse("requeue", slot, "a cost cannot be negative");
-  if (saved > job.done(now()) + 1e-9 * job.runtime)
+  if (saved > job.done(now()) + 1e-9 * job.whole())
     engine_->refuse("requeue", slot, "it has not done so much as is to be saved");
   note(Act::Requeue, slot, saved, cost, 0, static_cast<std::uint8_t>(reason));
   engine_->write_piece(job, PieceEnd::Requeued, reason);
   engine_->stop(slot);
-  job.work = std::max(job.runtime - saved, 0.0) + cost, job.overhead = cost;
+  const double kept = job.whole() == job.runtime ? saved : saved * (job.runtime / job.whole());
+  job.pace->whole = -1;  // where it will run next is not known
+  job.work = std::max(job.runtime - kept, 0.0) + cost, job.overhead = cost;
   job.start = job.key = std::numeric_limits<double>::quiet_NaN();
-  job.estimate = job.first_estimate > saved ? job.first_estimate - saved : 1;  // as for jobs that are submitted
+  job.estimate = job.first_estimate > kept ? job.first_estimate - kept : 1;  // as for jobs that are submitted
   job.corrections = 0;
   job.granted.reset(), job.cores = job.asked_cores();
   engine_->enqueue(slot);
@@ -230,16 +238,18 @@ bool View::resume(Slot slot, Grant *grant, double cost) {
     return false;
   }
   if (engine_->gate_ && !engine_->gate_->allows(*this, slot, chosen.shares)) return false;
-  note(Act::Resume, slot, cost, 0, 0, chosen.shares, chosen.granted.get());
-  go_on(slot, std::move(chosen), cost);
+  const double whole = engine_->decide_work_ ? engine_->ask_about_work(slot, chosen.shares) : -1;
+  note(Act::Resume, slot, cost, whole, 0, 0, chosen.shares, chosen.granted.get());
+  go_on(slot, std::move(chosen), cost, whole);
   return true;
 }
 
-void View::go_on(Slot slot, Grant grant, double cost) {
+void View::go_on(Slot slot, Grant grant, double cost, double whole) {
   Job &job = engine_->jobs_[slot];
   std::erase(engine_->suspended_, slot);
   job.shares = std::move(grant.shares);
   job.granted = std::move(grant.granted), job.cores = job.asked_cores();
+  engine_->set_whole(job, whole);
   job.work += cost, job.overhead += cost;
   engine_->occupy(slot);
 }
@@ -271,6 +281,7 @@ bool View::reshape(Slot slot, std::int32_t shape, Grant *grant, double cost) {
   };
   Grant chosen;
   bool fits = true;
+  double whole = -1;
   try {
     if (grant) {
       check_grant(job, slot, *grant, "reshape");
@@ -279,18 +290,19 @@ bool View::reshape(Slot slot, std::int32_t shape, Grant *grant, double cost) {
     } else {
       fits = place(slot, chosen.shares);
     }
+    if (fits && engine_->decide_work_) whole = engine_->ask_about_work(slot, chosen.shares);
   } catch (...) {
     undo();
     throw;
   }
   undo();
   if (!fits) return false;
-  note(Act::Reshape, slot, cost, shape, 0, chosen.shares, chosen.granted.get());
-  move_to(slot, shape, std::move(chosen), cost);
+  note(Act::Reshape, slot, cost, whole, shape, 0, chosen.shares, chosen.granted.get());
+  move_to(slot, shape, std::move(chosen), cost, whole);
   return true;
 }
 
-void View::move_to(Slot slot, std::int32_t shape, Grant grant, double cost) {
+void View::move_to(Slot slot, std::int32_t shape, Grant grant, double cost, double whole) {
   Job &job = engine_->jobs_[slot];
   const double rate = job.rate;
   engine_->write_piece(job, PieceEnd::Reshaped);
@@ -298,22 +310,10 @@ void View::move_to(Slot slot, std::int32_t shape, Grant grant, double cost) {
   engine_->stop(slot);
   engine_->take_shape(job, shape);
   job.shares = std::move(grant.shares), job.granted = std::move(grant.granted);
+  engine_->set_whole(job, whole);
   job.work += cost, job.overhead += cost;
   engine_->occupy(slot);
-  if (rate != 1) job.rate = rate, engine_->move_end(slot);
-}
-
-void View::set_rate(Slot slot, double rate) {
-  Job &job = running_job(slot, "change the rate of");
-  if (!(rate >= 0 && rate < kNever))
-    engine_->refuse("change the rate of", slot, "a rate is a number that is not negative");
-  if (rate == job.rate) return;
-  note(Act::SetRate, slot, rate);
-  if (now() > job.since) engine_->write_piece(job, PieceEnd::Slowed);
-  job.pieced = true;
-  engine_->settle(job);
-  job.rate = rate;
-  engine_->move_end(slot);
+  if (rate != 1) engine_->keep_rate(slot, rate);
 }
 
 }  // namespace schedlab

@@ -69,6 +69,8 @@ void Engine::run(Decider &decider) {
       decider.decide(*view_, events_);
     has_decided();
     if (observed) decider.after(*view_);
+    if (watch_neighbours_) [[unlikely]]
+      ask_about_rates();
     phase_ = Phase::Before;
     conclude();
   }
@@ -140,6 +142,7 @@ void Engine::has_decided() {
 void Engine::close_pass(Decider &decider) {
   has_decided();
   decider.after(*view_);
+  if (watch_neighbours_) ask_about_rates();
   phase_ = Phase::Before;
   if (reasons_) reasons_->stepped = true;
   conclude();
@@ -271,7 +274,8 @@ bool Engine::next_timer(Time at_most, bool corrections_only) {
     if (timer.kind == TimerKind::Release && job.waits) let_go(timer.slot), handled = true;
     if (timer.kind == TimerKind::Cancel && (job.state == State::Waiting || job.state == State::Held))
       cancel(timer.slot), handled = true;
-    if (timer.kind == TimerKind::Correct && job.state == State::Running && job.estimated_end == timer.time)
+    if (timer.kind == TimerKind::Correct && job.state == State::Running && !job.released &&
+        job.estimated_end == timer.time)
       correct(timer.slot), handled = true;
     if (timer.kind == TimerKind::Point && job.state == State::Running && timer.order == job.flexible->point) {
       tell(Event::Kind::Point, timer.slot);
@@ -342,6 +346,7 @@ void Engine::finish() {
   host_.take(std::move(rows_));
   host_.take(std::move(timeline_));
   if (pieces_) host_.take(std::move(*pieces_));
+  if (rates_) rates_->owners = owners_, host_.take(std::move(*rates_));
   if (node_rows_) host_.take(std::move(*node_rows_));
   if (place_rows_) host_.take(std::move(*place_rows_));
   if (predecessor_rows_) host_.take(std::move(*predecessor_rows_));

@@ -10,7 +10,9 @@
 
 #include "block_list.hpp"
 #include "estimator.hpp"
+#include "execution.hpp"
 #include "heap.hpp"
+#include "occupants.hpp"
 #include "placement.hpp"
 #include "tables.hpp"
 #include "view.hpp"
@@ -26,6 +28,7 @@ struct Options {
   bool keep_history = false;         // what finished jobs took, by user
   bool follow_dependencies = false;  // later jobs of the log may refer to those that are submitted during the run
   bool own_amounts = false;          // the decider answers for what jobs get: it may grant less than they ask for
+  bool follow_rates = false;         // estimated ends of running jobs change with their rates
 };
 
 class KeySource;
@@ -51,8 +54,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
     all_places_ = note_moves_ = true;
   }  // rows of what every job had where, not only of granted ones
   void use_own_amounts() { options_.own_amounts = true; }  // before any request is known
-  void give_reasons();                                     // why jobs wait
-  void measure() { meter_ = std::make_unique<Meter>(); }   // what each decision costs
+  void add_execution(std::shared_ptr<Execution> model);
+  void give_reasons();                                    // why jobs wait
+  void measure() { meter_ = std::make_unique<Meter>(); }  // what each decision costs
 
   void run(Decider &decider);
 
@@ -153,7 +157,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
     std::int32_t request_number;
     std::int64_t count, cores;
     Time runtime, limit;
-    double work, overhead;
+    double work, overhead, whole;
     Time estimate, first_estimate, used, allowance, since;
     std::int32_t shape;
   };
@@ -192,6 +196,38 @@ class Engine : public std::enable_shared_from_this<Engine> {
   const EstimatedEnds &estimated_ends();
   void write(const Job &job, State state);
   void write_piece(Job &job, PieceEnd how, Reason reason = Reason::None);
+
+  // Rates and who has a say in them (rates.cpp).
+  Pace &pace_of(Job &job);
+  std::int32_t owner_number(std::string_view name);
+  const std::string &owner_of(const Pace::Factor &each) const { return owners_[static_cast<std::size_t>(each.owner)]; }
+  void change_rate(Slot slot, std::int32_t owner, double factor);
+  double factor_of(const Job &job, std::int32_t owner) const;
+  double product(const Pace &pace) const;
+  void note_stay(Job &job);                // before its rate changes for the first time since it took its nodes
+  void keep_rate(Slot slot, double rate);  // of a job that has only changed its shape
+  void believe(Slot slot);                 // another estimated end, as its rate says
+  void write_rate(const Job &job, std::int32_t owner, double factor);
+
+  // While it lives, somebody is asked something.
+  class Question {
+   public:
+    Question(Engine &engine, const char *what) : engine_(engine), before_(std::exchange(engine.asking_, what)) {}
+    ~Question() { engine_.asking_ = before_; }
+    Question(const Question &) = delete;
+
+   private:
+    Engine &engine_;
+    const char *before_;
+  };
+
+  // How placed jobs fare (execution.cpp).
+  Occupants &occupants();
+  void sort_by_start(std::vector<Slot> &slots) const;  // each once
+  void ask_about_rates();
+  double ask_about_work(Slot slot, const Shares &shares);
+  void set_whole(Job &job, double whole);
+
   void write_node(int node, NodeMode mode);
   void tell(Event::Kind kind, Slot slot, int node = -1);
   void has_decided();  // the decider knows the events so far; what it has done may be told in another round
@@ -270,7 +306,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::shared_ptr<KeySource> key_sources_[2];                // null where the host computes none
   std::vector<std::pair<Slot, std::int64_t>> without_keys_;  // (slot, sequence) of jobs that have entered without them
   bool open_ = false;                                        // more may come: wake-ups count, although there is no job
-  bool asking_ = false;                                      // whether it does
+  const char *asking_ = nullptr;                             // what somebody is being asked; he may do nothing then
   std::vector<Event> events_;
   std::size_t told_ = 0;        // how many of them the decider knows
   std::vector<Event> unheard_;  // jobs that came or were held while it decided: told in another round
@@ -285,9 +321,12 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::int64_t past_passes_ = -1;
   std::string past_snapshot_;
   bool track_moves_ = false;
-  bool note_moves_ = false;  // for observers, for places, or to count what jobs have besides cores
+  bool note_moves_ = false;  // for observers, for places, to count what jobs have besides cores, or who is where
   std::vector<Move> moves_;
-  std::vector<NodeMode> modes_;  // empty until a node changes
+  std::unique_ptr<Occupants> occupants_;  // null until somebody asks
+  std::vector<std::shared_ptr<Execution>> executions_;
+  bool watch_neighbours_ = false, decide_work_ = false;  // whether some of them do
+  std::vector<NodeMode> modes_;                          // empty until a node changes
   std::int64_t node_changes_ = 0;
   std::uint64_t changes_ = 0, starts_ = 0, timer_order_ = 0;
   std::uint64_t moved_ends_ = 0;  // entries of ends_ that are out of date
@@ -304,6 +343,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   TimelineRows timeline_;
   std::vector<std::int64_t> others_;  // the amounts of TimelineRows::others now
   std::optional<PieceRows> pieces_;
+  std::optional<RateRows> rates_;
+  std::vector<std::string> owners_;  // of factors of rates, in the order in which they first had one
   std::optional<NodeRows> node_rows_;
   bool all_places_ = false;
   std::optional<PlaceRows> place_rows_;

@@ -5,6 +5,12 @@
 
 namespace schedlab {
 
+namespace {
+bool on_node(const Job &job, int node) {
+  return std::any_of(job.shares.begin(), job.shares.end(), [node](const Share &share) { return share.node == node; });
+}
+}  // namespace
+
 void Engine::validate() const {
   const auto require = [this](bool good, const char *what) {
     if (!good) throw InvariantError(std::string(what) + " at " + std::to_string(now_) + " s");
@@ -23,6 +29,9 @@ void Engine::validate() const {
     std::int64_t chunks = 0;
     for (const Share &share : job.shares) chunks += share.chunks;
     require(chunks == job.count || job.granted, "a running job has not the chunks it asked for");
+    require(job.rate == (job.pace ? product(*job.pace) : 1), "a rate is not the product of its factors");
+    for (std::size_t i = 1; job.pace && i < job.pace->factors.size(); ++i)
+      require(owner_of(job.pace->factors[i - 1]) < owner_of(job.pace->factors[i]), "factors are not in order");
     if (job.released) continue;
     tracked += job.listed;
     machine_.apply(fresh, *job.request, job.shares, -1, job.granted.get());
@@ -49,6 +58,15 @@ void Engine::validate() const {
     }
   require(free_cores == cluster_.free_cores(), "the number of free cores is wrong");
   require(running == running_count_ && waiting == waiting_count_, "jobs are miscounted");
+  for (int node = 0; occupants_ && node < machine_.nodes(); ++node) {
+    const std::vector<Slot> &there = occupants_->on(node);
+    std::vector<Slot> expected;
+    for (Slot slot = 0; slot < jobs_.size(); ++slot)
+      if (jobs_[slot].state == State::Running && !jobs_[slot].released && on_node(jobs_[slot], node))
+        expected.push_back(slot);
+    sort_by_start(expected);
+    require(there == expected, "who is on a node is not who should be there");
+  }
   require(estimated_ends_.size() == tracked, "the estimated ends are not those of the running jobs");
   std::size_t listed = 0;
   for (Slot slot = waiting_first_; slot != kNoSlot; slot = jobs_[slot].next) ++listed;

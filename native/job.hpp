@@ -57,6 +57,21 @@ struct Flexible {
   std::uint64_t point = 0;  // order of the timer for the next time
 };
 
+// How fast a job works, where that is not simply at rate 1, and what is told of it besides its row (rates.cpp).
+struct Pace {
+  struct Factor {
+    std::int32_t owner;
+    double factor;
+  };
+  std::vector<Factor> factors;  // its rate is their product, in the order of the owners' names; 1 is left out
+  std::int32_t stays = 0;       // on nodes, that are over and written down
+  bool changed = false;         // its rate has changed since it took its nodes,
+  Time begin = 0;               // which was then,
+  double work = 0;              // with so much left to do
+  double believed = 0;          // and so much as believed, at Job::since, if beliefs follow rates
+  double whole = -1;            // the work of the whole job where it runs, if not its runtime; -1 if it is
+};
+
 // What few jobs have.
 struct Extra {
   std::int64_t ticket = 0;     // by which it was known before it entered and got its sequence; negative
@@ -78,6 +93,7 @@ struct Job {
   std::int32_t shape = 0;              // which of its shapes the fields above are
   bool awaited;                        // others may refer to it
   std::unique_ptr<Waits> waits;        // null: it is not held by predecessors
+  std::unique_ptr<Pace> pace;          // null: it works at rate 1, and nothing is told of it but its row
   std::unique_ptr<Extra> extra;        // null: it has nothing of that
 
   Extra &more() { return *(extra ? extra : extra = std::make_unique<Extra>()); }
@@ -123,16 +139,27 @@ struct Job {
     shares.clear();
     if (granted) [[unlikely]]
       granted.reset();
+    if (pace) [[unlikely]]
+      pace.reset();
   }
 
   Amount asked_cores() const { return count * request->cores; }
 
-  // The work that it has done by then, in seconds of its runtime; what it cost to begin again is not among it.
+  // The work of the whole job where it runs: its runtime, unless an execution model says otherwise.
+  double whole() const { return pace && pace->whole >= 0 ? pace->whole : runtime; }
+  // What it has done of it by then; what it cost to begin again is not among it.
   double done(Time now) const {
-    const bool ran = !std::isnan(start) && (state == State::Running || state == State::Gone);
-    const double doing = ran ? rate * (std::min(now, end) - since) : 0;
+    const double doing = doing_since(now);
     const double left = work - doing - std::max(overhead - doing, 0.0);
-    return std::clamp(runtime - left, 0.0, runtime);
+    return std::clamp(whole() - left, 0.0, whole());
+  }
+  // And what is left to do, with what it costs to begin again.
+  double remaining(Time now) const { return std::max(work - doing_since(now), 0.0); }
+
+ private:
+  double doing_since(Time now) const {
+    const bool ran = !std::isnan(start) && (state == State::Running || state == State::Gone);
+    return ran ? rate * (std::min(now, end) - since) : 0;
   }
 };
 

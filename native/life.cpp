@@ -102,8 +102,10 @@ void Engine::read_shapes(Job &job, std::size_t i) {
 // From now on it is the job that it would be if it had been submitted so; what it has done counts in proportion.
 void Engine::take_shape(Job &job, std::int32_t shape) {
   const Shape &next = job.flexible->shapes[static_cast<std::size_t>(shape)];
-  job.overhead = job.runtime > 0 ? job.overhead * (next.runtime / job.runtime) : 0;
-  job.work = job.runtime > 0 ? job.work * (next.runtime / job.runtime) : next.runtime;
+  const double whole = job.whole();
+  job.overhead = whole > 0 ? job.overhead * (next.runtime / whole) : 0;
+  job.work = whole > 0 ? job.work * (next.runtime / whole) : next.runtime;
+  if (job.pace) job.pace->whole = -1;
   if (job.limit > 0 && job.limit < kNever && next.limit < kNever) {
     const double scale = next.limit / job.limit;
     job.estimate *= scale, job.first_estimate *= scale;
@@ -119,13 +121,17 @@ void Engine::take_shape(Job &job, std::int32_t shape) {
 }
 
 Engine::ShapeMarks Engine::shape_marks(const Job &job) const {
-  return {job.request,  job.request_number, job.count,          job.cores, job.runtime,   job.limit, job.work,
-          job.overhead, job.estimate,       job.first_estimate, job.used,  job.allowance, job.since, job.shape};
+  return {job.request,   job.request_number, job.count,
+          job.cores,     job.runtime,        job.limit,
+          job.work,      job.overhead,       job.pace ? job.pace->whole : -1,
+          job.estimate,  job.first_estimate, job.used,
+          job.allowance, job.since,          job.shape};
 }
 
 void Engine::restore(Job &job, const ShapeMarks &m) {
   job.request = m.request, job.request_number = m.request_number, job.count = m.count, job.cores = m.cores;
   job.runtime = m.runtime, job.limit = m.limit, job.work = m.work, job.overhead = m.overhead;
+  if (job.pace) job.pace->whole = m.whole;
   job.estimate = m.estimate, job.first_estimate = m.first_estimate;
   job.used = m.used, job.allowance = m.allowance, job.since = m.since, job.shape = m.shape;
 }
@@ -172,6 +178,7 @@ void Engine::dequeue(Slot slot) {
 void Engine::note_move(Slot slot, bool onto) {
   const Job &job = jobs_[slot];
   if (track_moves_) moves_.push_back({slot, onto, job.shares});
+  if (occupants_) occupants_->move(slot, job.shares, onto);
   if (all_places_ || job.granted) {
     if (slot >= here_since_.size()) here_since_.resize(slot + 1);
     if (onto)
@@ -322,8 +329,33 @@ void Engine::complete(Slot slot) {
   tell(Event::Kind::Completed, slot);
 }
 
+// When the work that it was believed to be will be done, at the rate that it has; its limit ends it before that.
+[[gnu::noinline, gnu::cold]] void Engine::believe(Slot slot) {
+  Job &job = jobs_[slot];
+  if (job.end == now_) return;  // it is about to leave
+  const double believed = std::max(job.pace->believed, 0.0);
+  Time left = job.rate == 1 ? believed : job.rate > 0 ? believed / job.rate : kNever;
+  if (options_.kill_at_limit) left = std::min(left, job.allowance);
+  const Time end = std::max(job.since + left, now_);
+  if (end == job.estimated_end) return;
+  if (job.listed) estimated_ends_.erase(entry(job, slot));
+  job.estimated_end = end;
+  if (job.listed) estimated_ends_.insert(entry(job, slot));
+  if (job.estimated_end < job.end) set_timer(job.estimated_end, TimerKind::Correct, slot);
+  ++changes_;
+  tell(Event::Kind::Corrected, slot);
+}
+
 void Engine::correct(Slot slot) {
   Job &job = jobs_[slot];
+  const Time before = job.estimate;
+  if (options_.follow_rates && job.pace && job.pace->changed) [[unlikely]] {
+    job.estimate = job.end < kNever ? estimator_->correct(job) : kNever;
+    ++job.corrections;
+    job.pace->believed = job.rate * (now_ - job.since) + (job.estimate - before);
+    believe(slot);
+    return;
+  }
   if (job.listed) estimated_ends_.erase(entry(job, slot));
   job.estimate = job.end < kNever ? estimator_->correct(job) : kNever;  // it may stand still for ever
   ++job.corrections;
@@ -362,13 +394,17 @@ void Engine::write_piece(Job &job, PieceEnd how, Reason reason) {
     pieces_.emplace(next, nodes);
   }
   const std::size_t row = pieces_->new_row();
+  Pace &pace = pace_of(job);
+  const double work = pace.changed ? pace.work : job.work;
   pieces_->sequence[row] = job.sequence, pieces_->id[row] = job.id;
   pieces_->cores[row] = job.cores, pieces_->count[row] = job.count, pieces_->request[row] = job.request_number;
-  pieces_->begin[row] = job.since, pieces_->end[row] = now_;
-  pieces_->work[row] = job.work, pieces_->rate[row] = job.rate;
-  pieces_->expected_end[row] = job.expected_end;
+  pieces_->begin[row] = pace.changed ? pace.begin : job.since, pieces_->end[row] = now_;
+  pieces_->work[row] = work, pieces_->done[row] = how == PieceEnd::Completed ? work : work - job.remaining(now_);
+  pieces_->whole[row] = job.whole(), pieces_->expected_end[row] = job.expected_end;
   pieces_->how[row] = static_cast<std::uint8_t>(how), pieces_->reason[row] = static_cast<std::uint8_t>(reason);
   pieces_->allocated[row] = pieces_->allocations.add(job.shares);
+  ++pace.stays, pace.changed = false;
+  if (how == PieceEnd::Requeued || how == PieceEnd::Suspended) pace.factors.clear();  // its next stay begins at rate 1
 }
 
 void Engine::write_node(int node, NodeMode mode) {

@@ -22,6 +22,28 @@ std::vector<std::pair<int, int>> pairs(const Shares &shares) {
   return nodes;
 }
 
+// Beyond it, times of day are no longer exact: an end in infinity would be as good as none.
+constexpr double kLongestEstimate = 1e12;
+
+// The number that somebody answered with; not a number if it is something else.
+double number_in(const nb::object &answer) {
+  const double number = PyFloat_AsDouble(answer.ptr());  // of anything that is a number; a text is none
+  if (PyErr_Occurred() == nullptr) return number;
+  PyErr_Clear();
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+[[noreturn]] void refuse_answer(const View &view, const Job &job, const std::string &who, const nb::object &answer,
+                                const char *expected) {
+  const nb::object shown = nb::steal(PyObject_ASCII(answer.ptr()));
+  const std::string value = shown.is_valid() ? nb::cast<std::string>(shown) : "what cannot be shown";
+  PyErr_Clear();
+  char when[32];
+  std::snprintf(when, sizeof when, "%.15g", view.now());
+  throw DecisionError(who + " says " + value.substr(0, 60) + " for job " + std::to_string(job.id) + " at " + when +
+                      " s; expected " + expected);
+}
+
 }  // namespace
 
 void HostedDecider::before(View &, std::span<const Event> events) {
@@ -65,24 +87,35 @@ bool PythonGate::allows(View &, Slot slot, const Shares &shares) {
   return nb::cast<bool>(nb::bool_(allows_(nb::cast(view_), JobView(view_, slot), pairs(shares))));
 }
 
-// Beyond it, times of day are no longer exact: an end in infinity would be as good as none.
-constexpr double kLongestEstimate = 1e12;
+double PythonExecution::work(View &, Slot slot, const Shares &shares, double work) {
+  nb::gil_scoped_acquire held;
+  view_->last_job = view_->job(slot).id;
+  const nb::object answer = work_(nb::cast(view_), JobView(view_, slot), pairs(shares));
+  if (answer.is_none()) return work;
+  const double seconds = number_in(answer);
+  if (seconds >= 0 && seconds <= kLongestEstimate) return seconds;
+  refuse_answer(*view_, view_->job(slot), "execution model " + name(), answer,
+                "seconds of work, from 0 to 1e12, or None");
+}
+
+double PythonExecution::factor(View &, Slot slot) {
+  nb::gil_scoped_acquire held;
+  view_->last_job = view_->job(slot).id;
+  std::vector<JobView> others;
+  for (const Slot other : view_->neighbours(slot)) others.emplace_back(view_, other);
+  const nb::object answer = rate_(nb::cast(view_), JobView(view_, slot), others);
+  const double factor = number_in(answer);
+  if (factor >= 0 && factor <= kFastest) return factor;
+  refuse_answer(*view_, view_->job(slot), "execution model " + name(), answer, "a factor of its rate, from 0 to 1e9");
+}
 
 Time PythonEstimator::estimate(const Job &job, Slot slot) {
   nb::gil_scoped_acquire held;
   view_->last_job = job.id;
   const nb::object answer = estimate_(JobView(view_, slot));
-  const double seconds = PyFloat_AsDouble(answer.ptr());  // of anything that is a number; a text is none
-  const bool number = PyErr_Occurred() == nullptr;
-  PyErr_Clear();
-  if (number && seconds >= 0 && (seconds <= kLongestEstimate || seconds == job.limit)) return seconds;
-  const nb::object shown = nb::steal(PyObject_ASCII(answer.ptr()));
-  const std::string value = shown.is_valid() ? nb::cast<std::string>(shown) : "what cannot be shown";
-  PyErr_Clear();
-  char when[32];
-  std::snprintf(when, sizeof when, "%.15g", view_->now());
-  throw DecisionError("estimator " + name_ + " says " + value.substr(0, 60) + " for job " + std::to_string(job.id) +
-                      " at " + when + " s; expected seconds, from 0 to 1e12");
+  const double seconds = number_in(answer);
+  if (seconds >= 0 && (seconds <= kLongestEstimate || seconds == job.limit)) return seconds;
+  refuse_answer(*view_, job, "estimator " + name_, answer, "seconds, from 0 to 1e12");
 }
 
 void PythonEstimator::ended(const Job &job, Slot slot, Time runtime) {

@@ -54,6 +54,22 @@ class PythonGate final : public Gate {
   std::shared_ptr<View> view_;
 };
 
+// work(view, job, nodes) -> seconds or None, and rate(view, job, neighbours) -> factor; either may be none.
+class PythonExecution final : public Execution {
+ public:
+  PythonExecution(std::string name, nanobind::object work, nanobind::object rate)
+      : Execution(std::move(name)), work_(std::move(work)), rate_(std::move(rate)) {}
+  bool decides_work() const override { return !work_.is_none(); }
+  bool sets_rates() const override { return !rate_.is_none(); }
+  double work(View &view, Slot slot, const Shares &shares, double work) override;
+  double factor(View &view, Slot slot) override;
+  void set_view(std::shared_ptr<View> view) { view_ = std::move(view); }
+
+ private:
+  nanobind::object work_, rate_;
+  std::shared_ptr<View> view_;
+};
+
 // estimate(job) -> seconds and, if it learns, ended(job, runtime), else None; by its name in errors.
 class PythonEstimator final : public Estimator {
  public:

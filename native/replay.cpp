@@ -65,6 +65,7 @@ void Engine::replay_pass() {
   if (!without_keys_.empty()) fill_keys();
   phase_ = Phase::Before;
   moves_.clear();
+  if (occupants_) occupants_->take_changed();  // what models said of them has been done again
   conclude();
 }
 
@@ -100,9 +101,9 @@ void View::note(Act act, std::int64_t who, double a, double b, std::int32_t shap
     engine_->journal_->write({act, engine_->phase_, code, shape, engine_->passes_, who, a, b}, shares, extra);
 }
 
-void View::note(Act act, std::int64_t who, double a, std::int32_t shape, std::uint8_t code, const Shares &shares,
-                const Granted *granted) {
-  note(act, who, a, 0, shape, code, shares, granted && engine_->journal_ ? granted->packed() : std::string());
+void View::note(Act act, std::int64_t who, double a, double b, std::int32_t shape, std::uint8_t code,
+                const Shares &shares, const Granted *granted) {
+  note(act, who, a, b, shape, code, shares, granted && engine_->journal_ ? granted->packed() : std::string());
 }
 
 void View::redo(const JournalReader &past) {
@@ -117,6 +118,7 @@ void View::redo(const JournalReader &past) {
       if (entry.shape != engine_->jobs_[slot].shape) change_shape(slot, entry.shape);
       engine_->jobs_[slot].shares = shares;
       if (!past.extra.empty()) engine_->jobs_[slot].granted = granted();
+      engine_->set_whole(engine_->jobs_[slot], entry.b);
       engine_->begin(slot, entry.a, Backfilled::of(entry.code));
       std::erase(reservations_, slot);
       break;
@@ -133,13 +135,13 @@ void View::redo(const JournalReader &past) {
       suspend(slot);
       break;
     case Act::Resume:
-      go_on(slot, {shares, granted()}, entry.a);
+      go_on(slot, {shares, granted()}, entry.a, entry.b);
       break;
     case Act::Reshape:
-      move_to(slot, entry.shape, {shares, granted()}, entry.a);
+      move_to(slot, entry.shape, {shares, granted()}, entry.a, entry.b);
       break;
     case Act::SetRate:
-      set_rate(slot, entry.a);
+      set_rate(slot, entry.a, past.extra);
       break;
     case Act::WakeAt:
       wake_at(entry.a);

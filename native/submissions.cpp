@@ -127,15 +127,11 @@ bool Engine::stays_open() {
     if (past_ && !open_) return open_ = true;
     throw InvariantError("the run took another course than before: its checkpoint does not belong to it");
   }
-  asking_ = true;
   std::string who;
-  try {
+  {
+    const Question asking(*this, "more_may_come");
     who = host_.more_may_come();
-  } catch (...) {
-    asking_ = false;
-    throw;
   }
-  asking_ = false;
   if (who.empty()) return false;
   open_ = true;
   if (next_time() < kNever) return true;
@@ -345,7 +341,7 @@ std::vector<Slot> View::held() const {
   return found;
 }
 
-bool View::asking() const { return engine_->asking_; }
+const char *View::asking() const { return engine_->asking_; }
 
 void View::withdraw(Slot slot) {
   Job &job = engine_->jobs_[slot];

@@ -98,13 +98,14 @@ struct JobRows : Batch {
 };
 
 // How a stretch of a job's life ended. Jobs that simply ran from start to end have no such stretches.
-enum class PieceEnd : std::uint8_t { Completed, Killed, Requeued, Suspended, Reshaped, Slowed, Unfinished };
+enum class PieceEnd : std::uint8_t { Completed, Killed, Requeued, Suspended, Reshaped, Unfinished };
 
-// Stretches during which a job had the same nodes and the same rate.
+// Stretches during which a job had the same nodes.
 struct PieceRows : Batch {
   Column<std::int64_t> sequence, id, cores, count;
   Column<std::int32_t> request;
-  Column<double> begin, end, work, rate;  // `work`: what was left to do at the beginning
+  Column<double> begin, end, work, done;  // `work`: what was left to do at the beginning; `done`: what of it was done
+  Column<double> whole;                   // the work of the whole job there
   Column<double> expected_end;            // as believed when the job took these nodes
   Column<std::uint8_t> how, reason;
   Column<std::int32_t> allocated;
@@ -119,7 +120,8 @@ struct PieceRows : Batch {
              {"begin", begin},
              {"end", end},
              {"work", work},
-             {"rate", rate},
+             {"done", done},
+             {"whole", whole},
              {"expected_end", expected_end},
              {"how", how},
              {"reason", reason},
@@ -173,6 +175,25 @@ struct PredecessorRows : Batch {
              {"any", any},
              {"known", known}});
   }
+};
+
+// Changes of rates: whose factor it is, and the job's rate from then on.
+struct RateRows : Batch {
+  Column<std::int64_t> sequence, id;
+  Column<std::int32_t> piece, owner;  // the how-manieth piece of the job, from 0 on; a position in `owners`
+  Column<double> time, factor, rate;
+  std::vector<std::string> owners;  // their names, when the batch is handed over
+
+  explicit RateRows(int number) : Batch("rates", number) {
+    lay_out({{"sequence", sequence},
+             {"id", id},
+             {"piece", piece},
+             {"owner", owner},
+             {"time", time},
+             {"factor", factor},
+             {"rate", rate}});
+  }
+  const std::vector<std::string> *texts() const override { return &owners; }
 };
 
 // Jobs that were submitted during the run, in the order of entering; what else is known of them only where the rows of

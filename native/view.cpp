@@ -22,18 +22,6 @@ NodeMode View::mode(int node) const {
   return engine_->modes_.empty() ? NodeMode::Up : engine_->modes_[static_cast<std::size_t>(node)];
 }
 
-std::vector<Slot> View::jobs_on(int node) const {
-  std::vector<Slot> found;
-  for (Slot slot = 0; slot < engine_->jobs_.size(); ++slot) {
-    const Job &job = engine_->jobs_[slot];
-    if (job.state == State::Running && !job.released &&
-        std::any_of(job.shares.begin(), job.shares.end(), [node](const Share &s) { return s.node == node; }))
-      found.push_back(slot);
-  }
-  std::sort(found.begin(), found.end(), [&](Slot a, Slot b) { return job(a).start_order < job(b).start_order; });
-  return found;
-}
-
 std::span<const Finished> View::history(std::int32_t user) const {
   const auto found = engine_->history_.find(user);
   return found == engine_->history_.end() ? std::span<const Finished>() : std::span<const Finished>(found->second);

@@ -1,8 +1,11 @@
 // The protocol between the engine and whoever decides: events, the view, deciders.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "block_list.hpp"
 #include "job.hpp"
@@ -78,6 +81,9 @@ class Decider;
 class Engine;
 class Plan;
 
+constexpr double kFastest = 1e9;           // a factor of a rate: a product of some of them is a number, too
+constexpr const char *kPolicy = "policy";  // what whoever decides is called as an owner of factors of rates
+
 // What a decider sees and may do. Decisions take effect at once; an impossible one is a DecisionError.
 class View {
  public:
@@ -92,6 +98,7 @@ class View {
   std::shared_ptr<void> keep_alive() const;  // for memory of the engine's that somebody looks at
   std::int64_t last_job = -1;                // id of the job that a decider dealt with last, for error messages
   std::vector<std::string> node_names;       // for error messages, too
+  std::string owner = kPolicy;               // whose turn it is to decide: factors of rates are his
   std::string refusal;                       // who did not allow the last start that was tried; empty if nobody minded
   std::string refuser;                       // the name of the observer who did
   std::string node_name(int node) const;
@@ -110,7 +117,9 @@ class View {
   const LiveCluster &cluster() const;
   const Machine &machine() const;
   const Placement &placement() const;
-  std::vector<Slot> jobs_on(int node) const;
+  const std::vector<Slot> &jobs_on(int node) const;  // in the order of starting
+  std::vector<Slot> neighbours(Slot slot) const;     // the others on a running job's nodes, in the same order
+  double total_work(Slot slot) const;  // of the whole job where it runs; of one that models are asked about, so far
   std::span<const Finished> history(std::int32_t user) const;
   // Grows whenever resources become free or a belief about a running job changes: without it, nothing that did not fit
   // fits.
@@ -147,7 +156,9 @@ class View {
   void suspend(Slot slot);  // off its nodes, its work kept
   bool resume(Slot slot, Grant *grant, double cost);
   bool reshape(Slot slot, std::int32_t shape, Grant *grant, double cost);
-  void set_rate(Slot slot, double rate);  // of a running job: 1 is as in the workload, 0 stands still
+  // Of a running job: the owner's factor of its rate from now on. 1 is as in the workload, 0 stands still.
+  void set_rate(Slot slot, double factor, std::string_view owner);
+  std::map<std::string, double> factors(const Job &job) const;  // of its rate, by their owners' names
   // Jobs that are not of the workload (submissions.cpp): one, or many at once, whose ids these are.
   Slot submit(const Submission &job, std::string attachments = {});
   std::vector<std::int64_t> submit(std::vector<Submission> jobs, std::vector<std::string> attachments);
@@ -157,7 +168,7 @@ class View {
   void release(Slot slot);         // one that `hold` has held
   void note_request(const std::string &text) { note(Act::KnowRequest, 0, 0, 0, 0, 0, {}, text); }
   void note_name(std::int64_t id, const std::string &name) { note(Act::KnowName, id, 0, 0, 0, 0, {}, name); }
-  bool asking() const;  // whether it is only being asked: nothing may be done then
+  const char *asking() const;  // the question, while somebody is only asked: nothing may be done then; null if not
 
   void wake_at(Time time);
   void close(int node, NodeMode mode);
@@ -187,7 +198,7 @@ class View {
   bool begin(Slot slot, double priority, Backfilled backfilled);  // job.shares are chosen
   void note(Act act, std::int64_t who, double a = 0, double b = 0, std::int32_t shape = 0, std::uint8_t code = 0,
             const Shares &shares = {}, std::string_view extra = {});
-  void note(Act act, std::int64_t who, double a, std::int32_t shape, std::uint8_t code, const Shares &shares,
+  void note(Act act, std::int64_t who, double a, double b, std::int32_t shape, std::uint8_t code, const Shares &shares,
             const Granted *granted);
   void redo(const JournalReader &past);
   std::optional<WaitReason> find_obstacle(const Job &job) const;
@@ -198,8 +209,8 @@ class View {
   void submit_again(const std::string &bytes);
   void check_submission(const Submission &job) const;
   void change_shape(Slot slot, std::int32_t shape);
-  void go_on(Slot slot, Grant grant, double cost);
-  void move_to(Slot slot, std::int32_t shape, Grant grant, double cost);
+  void go_on(Slot slot, Grant grant, double cost, double whole);
+  void move_to(Slot slot, std::int32_t shape, Grant grant, double cost, double whole);
   bool start_granted(Slot slot, Grant &grant, double priority, Backfilled backfilled);
   bool start_beside_reservations(Slot slot, const Shares *nodes, double priority, Backfilled backfilled,
                                  std::unique_ptr<Granted> granted = nullptr);
@@ -215,6 +226,8 @@ class View {
   void explain_refusal(const Job &job);  // after it was not possible: whether it was the budget
 
   Engine *engine_;
+  Slot asked_about_ = kNoSlot;        // whose work models are asked for,
+  double work_so_far_ = 0;            // and what those before have said
   mutable bool over_budget_ = false;  // since `forget_refusal`
   std::vector<Slot> reservations_;
   std::unique_ptr<Plan> plan_;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from schedlab import Estimator, Observer, Policy
+from schedlab import Estimator, Execution, Observer, Policy
 from schedlab.model.hooks import markdown
 from schedlab.model.tables import TABLES
 
@@ -24,7 +24,7 @@ def written(page: str) -> str:
 def declared() -> dict[str, str]:
     """Mark -> what comes after it."""
     columns = {f"columns of {name}": table.markdown() for name, table in TABLES.items()}
-    return columns | {f"hooks of {base.__name__}": markdown(base) for base in (Policy, Observer, Estimator)}
+    return columns | {f"hooks of {base.__name__}": markdown(base) for base in (Policy, Observer, Execution, Estimator)}
 
 
 PAGES = ("runs.md", "extending.md")

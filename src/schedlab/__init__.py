@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from schedlab.engine.check import Offence as Offence
     from schedlab.engine.check import check as check
     from schedlab.engine.decider import Policy as Policy
+    from schedlab.engine.execution import Execution as Execution
     from schedlab.engine.observer import Observer as Observer
     from schedlab.engine.scenario import Scenario as Scenario
     from schedlab.engine.simulate import simulate as simulate
@@ -43,6 +44,7 @@ _PUBLIC = {
     "Cluster": "schedlab.model.cluster",
     "DecisionError": "schedlab.model.errors",
     "Estimator": "schedlab.policy.estimator",
+    "Execution": "schedlab.engine.execution",
     "InputError": "schedlab.model.errors",
     "InvariantError": "schedlab.model.errors",
     "JobBatch": "schedlab.model.workload",

@@ -57,9 +57,25 @@ class Job:
         """how fast it works; 1 is as in the workload"""
 
     @property
+    def factors(self) -> dict[str, float]:
+        """of its rate, by who has set them; factors that are 1 are left out"""
+
+    @property
     def done(self) -> float:
         """
         seconds of its work that it has done so far, at whatever rates and in however many attempts; of a requeued one, what was saved
+        """
+
+    @property
+    def remaining(self) -> float:
+        """
+        seconds of work that are left to do, with what it costs to begin again; not told to policies
+        """
+
+    @property
+    def total_work(self) -> float:
+        """
+        seconds of work of the whole job: its run time, unless an execution model has said otherwise of the nodes where it runs; not told to policies
         """
 
     @property
@@ -216,7 +232,12 @@ class View:
         """
 
     def jobs_on(self, node: int) -> list[Job]:
-        """The jobs that run there."""
+        """The jobs that run there, in the order in which they came."""
+
+    def neighbours(self, job: Job) -> list[Job]:
+        """
+        The other jobs on the nodes of a running job, in the order in which they came.
+        """
 
     def fits(self, job: Job) -> bool:
         """Would it start now, reservations aside?"""
@@ -274,11 +295,17 @@ class View:
         Let a running malleable job go on in another of its shapes. False if that does not fit.
         """
 
-    def set_rate(self, job: Job, rate: float) -> None:
+    def set_rate(self, job: Job, factor: float) -> None:
         """
-        How fast a running job works from now on; 1 is as in the workload, 0 stands still.
+        How much faster or slower you make a running job from now on: 1 not at all, 0 stands still. Its rate is the product of what everybody says.
         """
 
+    @property
+    def owner(self) -> str:
+        """whose turn it is: factors of rates that are set now are his"""
+
+    @owner.setter
+    def owner(self, arg: str, /) -> None: ...
     def submit(
         self,
         runtime: float,
@@ -471,6 +498,23 @@ class NativePolicy:
     def recall(self, view: View, memory: Sequence[float]) -> None:
         """Finds its place again in a run that is taken up."""
 
+class Execution:
+    """
+    How placed jobs fare, in the core: their work, and factors of their rates.
+    """
+
+    @property
+    def name(self) -> str:
+        """as an owner of factors"""
+
+def sharing(name: str, factor: float) -> Execution:
+    """Jobs that share a node with others work at this rate."""
+
+def speeds(name: str, speeds: Sequence[float]) -> Execution:
+    """
+    A job takes as long as its slowest node lets it; a speed for each node, 1 is that of the log.
+    """
+
 class Simulation:
     """One run: a machine, the rules of time, and how jobs are placed."""
 
@@ -491,6 +535,7 @@ class Simulation:
         calendar: Sequence[tuple[Sequence[int], float, float, Sequence[int], str]],
         budget: tuple[str, float, int | None, Sequence[tuple[Sequence[int], int, int]]] | None,
         keep_history: bool,
+        follow_rates: bool,
         validate: bool,
         repeat_workload: bool,
         follow_dependencies: bool,
@@ -575,6 +620,14 @@ class Simulation:
     def use_own_amounts(self) -> None:
         """
         Before any request is known: whoever decides may grant less than jobs ask for, and no job is rejected for its size.
+        """
+
+    def add_execution(self, model: Execution) -> None:
+        """Before `run`: how placed jobs fare."""
+
+    def add_python_execution(self, name: str, work: object | None, rate: object | None) -> None:
+        """
+        The same in Python: work(view, job, nodes) and rate(view, job, neighbours), or None.
         """
 
     def measure(self) -> None:

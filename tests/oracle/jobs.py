@@ -39,11 +39,13 @@ class Job:
     eligible: float = math.nan
     estimate: float = math.nan  # the first one
     believed: float = math.nan  # the estimate as corrected
+    estimated_end: float = math.nan  # if beliefs follow rates
     corrections: int = 0
     start: float = math.nan
     end: float = math.nan  # when it will end, once it has started
     backfilled: bool = False
     priority: float = math.nan
+    started: int = 0  # grows from start to start
     nodes: dict[int, int] = field(default_factory=dict)  # node number -> chunks
     granted: dict[int, dict[str, int]] | None = None  # node number -> amounts, where they are not chunks of its request
     attempt: int = 0  # grows when it is requeued, or ends otherwise than by itself
@@ -53,6 +55,17 @@ class Job:
     hopeless: bool = False  # its condition can never hold
     released: bool = False  # passes=event: gone as believed, its completion not delivered yet
     state: str = ""
+    # How it works on its nodes: what was left to do, and what it was believed to be, at `since`, at which rate.
+    since: float = math.nan
+    left: float = math.nan
+    left_as_believed: float = math.nan
+    ran: float = 0.0  # seconds, by then
+    factors: dict[str, float] = field(default_factory=dict)  # owner -> his factor
+    follows_rates: bool = False  # what is believed of it
+
+    @property
+    def rate(self) -> float:
+        return math.prod(self.factors[owner] for owner in sorted(self.factors))
 
     @property
     def cores(self) -> int:
@@ -60,7 +73,7 @@ class Job:
 
     @property
     def believed_end(self) -> float:
-        return self.start + self.believed
+        return self.estimated_end if self.follows_rates else self.start + self.believed
 
 
 @dataclass(frozen=True)
@@ -78,6 +91,16 @@ class Window:
 
     def keeps_off(self, job: Job, begin: float, end: float) -> bool:
         return job.user not in self.users and self.start < end and begin < self.until
+
+
+@dataclass(frozen=True)
+class Change:
+    """What somebody does to the rate of a job at a time, if it runs then."""
+
+    time: float
+    job: int
+    owner: str
+    factor: float
 
 
 Order = str | Callable[[Job, float], float]

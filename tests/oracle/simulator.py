@@ -7,8 +7,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 
-from tests.oracle.jobs import Act, Job, Policy, Result, Window, sort_key
+from tests.oracle.jobs import Act, Change, Job, Policy, Result, Window, sort_key
 from tests.oracle.machine import Cap, Claim, Node, Room, capacity, nodes_of, place, rooms, rooms_during
+from tests.oracle.pace import Pace
 from tests.oracle.passes import Reservations, ask
 
 from schedlab.model.cluster import Cluster
@@ -30,15 +31,22 @@ def simulate(
     cap: Cap | None = None,
     windows: Sequence[Window] = (),
     script: Sequence[Act] = (),
+    beliefs: str = "limit",
+    changes: Sequence[Change] = (),
+    speeds: Sequence[float] = (),
+    sharing: float = 1.0,
     grants: Grants | None = None,
 ) -> list[Result]:
     """The schedule, in the order of `sequence`. The jobs are changed; use them once.
 
-    `script` is what somebody does to jobs in the course of it; those that he submits are not among `jobs`.
-    `grants(simulation, job)` is asked of every job that has just become eligible, before the policy is.
+    `script` is what somebody does to jobs in the course of it; those that he submits are not among `jobs`. `changes` of
+    rates are made before the first pass at or after their time; `speeds` are those of nodes, 1 is that of the log; jobs
+    that share a node with others have the factor `sharing`. `grants(simulation, job)` is asked of every job that has
+    just become eligible, before the policy is.
     """
     options = Options(estimate, overrun, passes, dependencies)
     simulation = Simulation(jobs, cluster, policy, options, cap, windows, script)
+    simulation.pace = Pace(simulation, beliefs == "rates", sorted(changes, key=lambda c: c.time), speeds, sharing)
     simulation.grants = grants
     simulation.run()
     jobs = [*jobs, *(job for job in simulation.submitted if job not in jobs)]
@@ -110,7 +118,8 @@ class Simulation:
         self.nodes = nodes_of(cluster)
         self.default_partition = next((p.name for p in cluster.partitions if p.default), None)
         self.now = 0.0
-        self.events: list[tuple[float, int, int, Job | None, int]] = []  # time, kind, order of setting, job, attempt
+        # Time, kind, order (of completions: of starting, else of setting), order of setting, job, attempt.
+        self.events: list[tuple[float, int, int, int, Job | None, int]] = []
         self.kinds = INSTANT if options.passes == "instant" else EVENT
         self.events_set = 0
         self.submitted: list[Job] = []
@@ -124,10 +133,13 @@ class Simulation:
         self.begun: set[int] = set()  # maintenance, by its position
         self.grants: Grants | None = None
         self.fresh: list[Job] = []  # became eligible since the policy was asked
+        self.pace = Pace(self)
 
     def set_event(self, kind: str, time: float, job: Job | None) -> None:
         self.events_set += 1
-        heapq.heappush(self.events, (time, self.kinds.index(kind), self.events_set, job, job.attempt if job else 0))
+        order = job.started if job and kind == "completion" else self.events_set
+        attempt = job.attempt if job else 0
+        heapq.heappush(self.events, (time, self.kinds.index(kind), order, self.events_set, job, attempt))
 
     def run(self) -> None:
         for job in sorted(self.jobs, key=lambda job: (job.submit, job.sequence)):
@@ -137,6 +149,8 @@ class Simulation:
                 self.set_event("wake-up", time, None)
         for time in {act.time for act in self.script}:
             self.set_event("wake-up", time, None)
+        for change in self.pace.changes:
+            self.set_event("wake-up", change.time, None)
         while self.events:
             self.now = self.events[0][0]
             if self.options.passes == "event":
@@ -158,7 +172,7 @@ class Simulation:
         """
         concerned = False
         while self.events and self.events[0][0] == self.now:
-            _, kind_number, _, job, attempt = heapq.heappop(self.events)
+            _, kind_number, _, _, job, attempt = heapq.heappop(self.events)
             kind = self.kinds[kind_number]
             if job and kind in ("completion", "correction") and job.attempt != attempt:
                 continue
@@ -168,14 +182,17 @@ class Simulation:
                 break
         if concerned:
             self.act("before")
-            self.maintain()
-            fresh, self.fresh = self.fresh, []
-            for job in fresh:
-                if self.grants is not None and job in self.waiting:
-                    self.grants(self, job)
-            ask(self)
-            while self.act("after"):
+            again = True
+            while again:
+                self.maintain()
+                self.pace.make_changes()
+                fresh, self.fresh = self.fresh, []
+                for job in fresh:
+                    if self.grants is not None and job in self.waiting:
+                        self.grants(self, job)
                 ask(self)
+                moved = self.pace.look_at_neighbours() and self.options.passes == "instant"
+                again = self.act("after") or moved
         return concerned
 
     # What somebody does to jobs, by a script.
@@ -284,9 +301,9 @@ class Simulation:
 
     def on_completion(self, job: Job) -> bool:
         self.running.remove(job)
-        self.ended_runs.setdefault(job.user, []).append(self.time_it_runs(job))
+        self.ended_runs.setdefault(job.user, []).append(self.pace.time_it_ran(job))
         self.reservations.compress |= job.end < job.believed_end
-        self.leave(job, "completed" if self.options.overrun == "run" or job.runtime <= job.limit else "killed")
+        self.leave(job, "completed" if self.pace.done(job) else "killed")
         return True
 
     def on_cancellation(self, job: Job) -> bool:
@@ -312,6 +329,7 @@ class Simulation:
             job.believed = job.limit if job.limit > ran else ran + CORRECTIONS[-1]
         job.corrections += 1
         self.reservations.remake = True
+        self.pace.corrected(job, job.believed - ran)
         self.expect_correction(job)
         return True
 
@@ -430,7 +448,8 @@ class Simulation:
         if math.isnan(job.first_start):
             job.first_start = self.now
             self.tell_followers(job)
-        job.end = self.now + self.time_it_runs(job)
+        job.started = self.events_set
+        self.pace.begin(job)
         self.set_event("completion", job.end, job)
         self.expect_correction(job)
         rooms(self.nodes, self.held_now())  # asserts that nothing is over-full

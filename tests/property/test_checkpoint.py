@@ -18,10 +18,15 @@ from schedlab.execution.failures import Failures
 from schedlab.execution.maintenance import Maintenance
 from schedlab.execution.power import Power
 from schedlab.execution.power_cap import PowerCap
+from schedlab.execution.sharing import Sharing
 from schedlab.execution.sleep import Sleep
+from schedlab.execution.speeds import Speeds
 
 TWO_KINDS = sl.Cluster(
-    (sl.NodeGroup("thin", 3, {"cores": 4, "memory": 8}), sl.NodeGroup("fat", 1, {"cores": 8, "memory": 64}, prefix="f"))
+    (
+        sl.NodeGroup("thin", 3, {"cores": 4, "memory": 8}, speed=1.0),
+        sl.NodeGroup("fat", 1, {"cores": 8, "memory": 64}, prefix="f", speed=1.7),
+    )
 )
 REQUESTS = [sl.Request({"cores": 1}), sl.Request({"cores": 2, "memory": 4}), sl.Request({"cores": 1}, exclusive=True)]
 
@@ -47,8 +52,7 @@ class Preempt(sl.Policy):
         for job in view.running:
             if job.id % 5 == 0 and job.id not in self.seen and view.now > job.start:
                 self.seen.add(job.id)
-                # One that was suspended has done less than the time since its start says.
-                view.requeue(job, saved=0 if job.id in self.suspended else (view.now - job.start) / 2)
+                view.requeue(job, saved=job.done / 2)
                 view.wake_at(view.now + 3)
 
 
@@ -86,11 +90,25 @@ class Granting(sl.Policy):
 
 
 class Slowing(sl.Observer):
-    """Jobs work at half their rate at odd times."""
+    """Jobs become slower at odd times, faster at even ones."""
 
     def before(self, view: Any) -> None:
         for job in view.running:
-            view.set_rate(job, job.rate * (0.5 if view.now % 2 else 1.1))
+            view.set_rate(job, job.factors.get("Slowing", 1.0) * (0.5 if view.now % 2 else 1.1))
+
+
+class Crowded(sl.Execution):
+    """The more neighbours, the slower; and it remembers how often it was asked, which is then some work more."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def rate(self, view: Any, job: Any, neighbours: Any) -> float:
+        self.asked += 1
+        return 1 / (1 + 0.3 * len(neighbours))
+
+    def work(self, view: Any, job: Any, nodes: Any) -> float | None:
+        return job.total_work + self.asked % 3 if self.asked % 2 else None
 
 
 class Picky(sl.Observer):
@@ -178,6 +196,11 @@ CASES: dict[str, tuple[Any, Any]] = {
         lambda: "easy",
         lambda: [Slowing(), Failures(mtbf=150, repair=20, seed=4, checkpoint=10, cost=2, restart=3)],
     ),
+    "preemption among neighbours": (Preempt, lambda: [Speeds(), Sharing(0.7), Slowing()]),
+    "crowded and failing": (
+        lambda: "conservative",
+        lambda: [Crowded(), "speeds", Failures(mtbf=150, repair=20, seed=4, checkpoint=10, cost=2, restart=3)],
+    ),
     "capped": (lambda: PowerCap(watts=60, policy="conservative", per_core=5), list),
 }
 
@@ -189,21 +212,26 @@ jobs = st.lists(
 
 
 def tables(run: sl.Run) -> list[pl.DataFrame]:
-    return [run.jobs, run.timeline, run.pieces, run.nodes, run.places, run.reasons]
+    return [run.jobs, run.timeline, run.pieces, run.rates, run.nodes, run.places, run.reasons]
 
 
 @pytest.mark.parametrize("case", CASES)
 @settings(max_examples=25)
-@given(jobs, st.lists(st.integers(1, 30), min_size=1, max_size=3), st.sampled_from(["limit", "last-two", "user-mean"]))
+@given(
+    jobs,
+    st.lists(st.integers(1, 30), min_size=1, max_size=3),
+    st.sampled_from(["limit", "last-two", "user-mean"]),
+    st.sampled_from(["limit", "rates"]),
+)
 def test_an_interrupted_run_ends_the_same(
-    tmp_path_factory: pytest.TempPathFactory, case: str, jobs: Any, breaks: list[int], estimate: str
+    tmp_path_factory: pytest.TempPathFactory, case: str, jobs: Any, breaks: list[int], estimate: str, beliefs: str
 ) -> None:
     policy, observers = CASES[case]
     submit, runtime, limit, count, request = zip(*jobs, strict=True)
     columns = {"submit": submit, "runtime": runtime, "limit": limit, "count": count, "request": request}
     after = [position // 2 + 1 if position % 3 == 2 else -1 for position in range(len(jobs))]
     workload = sl.Workload.of(requests=REQUESTS, **columns, user=request, after=after, think=count)
-    rules = {"estimate": estimate, "dependencies": "follow", "reasons": True}
+    rules = {"estimate": estimate, "dependencies": "follow", "reasons": True, "beliefs": beliefs}
     whole = sl.simulate(workload, TWO_KINDS, policy(), observers=observers(), validate=True, **rules)
     folder = tmp_path_factory.mktemp("checkpoint")
     for saves in breaks:

@@ -24,20 +24,29 @@ EXAMPLES = int(os.environ.get("SCHEDLAB_EXAMPLES", "0"))
 COMPARED = ("state", "eligible", "start", "end", "estimate", "backfilled", "priority", "hopeless", "nodes")
 
 
-def compare(case: Case, policy: Any = None, windows: Sequence[Window] = ()) -> None:
-    observers: list[Any] = [observer(window, case.cluster) for window in windows]
+def compare(
+    case: Case,
+    policy: Any = None,
+    windows: Sequence[Window] = (),
+    others: Sequence[Any] = (),
+    **known_to_the_oracle: Any,
+) -> schedlab.Run:
+    """`others` are further observers, of which the oracle knows in its own words."""
+    observers: list[Any] = [*(observer(window, case.cluster) for window in windows), *others]
     if case.watts is not None:
         observers.append(Power(groups=case.watts, cap=case.cap_watts))
     options = {"requests": case.detail, "observers": observers, **case.options}
     run = schedlab.simulate(case.workload(), case.cluster, policy or case.policy_text(), validate=True, **options)
     assert not schedlab.check(run)
     engine = [by_engine(row) for row in run.jobs.iter_rows(named=True)]
-    results = simulate(case.jobs(), case.cluster, case.policy, cap=case.cap(), windows=windows, **case.options)
+    told = {"windows": windows, **case.options, **known_to_the_oracle}
+    results = simulate(case.jobs(), case.cluster, case.policy, cap=case.cap(), **told)
     oracle = [by_oracle(result, case.cluster.pool) for result in results]
     different = [position for position in range(len(oracle)) if engine[position] != oracle[position]]
     for position in different[:1]:
         assert engine[position] == oracle[position], f"position {position} of {case} with {windows}"
     assert len(engine) == len(oracle)
+    return run
 
 
 def by_engine(row: dict[str, Any]) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def test_a_run_that_ended_early(tmp_path: Path) -> None:
     run = early_run()
     states = ["running", "running", "suspended", "held", "waiting", "completed"]
     assert run.jobs.sort("job")["state"].to_list() == states
-    assert run.pieces.sort("job", "begin")["how"].to_list() == ["slowed", "unfinished", "suspended"]
+    assert run.pieces.sort("job", "begin")["how"].to_list() == ["unfinished", "suspended"]
     assert sl.check(run) == sl.check(run.save(tmp_path / "run")) == []
 
 
@@ -92,10 +92,10 @@ def test_a_job_that_stands_still_for_ever(tmp_path: Path) -> None:
     assert run.pieces["how"].to_list() == ["unfinished"]
     folder = run.save(tmp_path / "run")
     assert sl.check(run) == sl.check(folder) == []
-    pieces, jobs = read(folder, "pieces"), read(folder, "jobs")
-    write(folder, "pieces", [{**pieces[0], "rate": 0.1}])
-    assert found(folder) == {("state", 1)}  # it would have gone on
-    write(folder, "pieces", pieces)
+    rates, jobs = read(folder, "rates"), read(folder, "jobs")
+    write(folder, "rates", [{**rates[0], "factor": 0.1, "rate": 0.1}])
+    assert found(folder) == {("state", 1), ("work", 1)}  # it would have gone on, and done something
+    write(folder, "rates", rates)
     write(folder, "jobs", [{**row, "limit": 20.0} for row in jobs])
     # Its limit would have ended it; and nobody believed in that limit.
     assert found(folder) == {("state", 1), ("estimate", 1), ("estimate", 2)}

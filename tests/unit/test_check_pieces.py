@@ -26,6 +26,7 @@ def busy_run() -> sl.Run:
         ),
         14.0: lambda view: view.reshape(job(view, 4), 1, nodes=[(2, 2)], cost=1.0),  # half of 40 s: it ends at 35
         20.0: all_of(lambda view: view.close(2, "drained"), start(2, [(1, 4)])),  # 24 s are left: it ends at 44
+        21.0: lambda view: [view.set_rate(job(view, 2), rate) for rate in (2.0, 1.0)],
         36.0: start(5, [(0, 2)]),
         40.0: all_of(lambda view: view.kill(job(view, 5)), lambda view: view.open(2)),
         45.0: all_of(start(7, [(1, 1)]), start(8, [(1, 1)]), start(9, [(1, 1)])),
@@ -53,8 +54,7 @@ def busy() -> sl.Run:
 def test_the_busy_run(busy: sl.Run, tmp_path: Path) -> None:
     told = busy.pieces.sort("job", "begin").select("job", "begin", "end", "how", "work").rows()
     assert told == [
-        (1, 0, 5, "slowed", 20),
-        (1, 5, 35, "completed", 15),
+        (1, 0, 35, "completed", 20),
         (2, 0, 10, "requeued", 30),
         (2, 20, 44, "completed", 24),
         (3, 0, 4, "suspended", 10),
@@ -65,6 +65,13 @@ def test_the_busy_run(busy: sl.Run, tmp_path: Path) -> None:
         (7, 45, 47, "requeued", 9),
         (8, 45, 46, "suspended", 9),
         (9, 45, 46, "suspended", 9),
+    ]
+    assert busy.pieces.sort("job", "begin")["done"].to_list() == [20, 10, 24, 4, 8, 10, 21, 4, 2, 1, 1]
+    changes = busy.rates.select("job", "piece", "time", "owner", "factor", "rate").rows()
+    assert changes == [
+        (1, 0, 5.0, "policy", 0.5, 0.5),
+        (2, 1, 21.0, "policy", 2.0, 2.0),
+        (2, 1, 21.0, "policy", 1.0, 1.0),
     ]
     assert busy.jobs.sort("job")["state"].to_list()[4:] == ["killed", "completed", "waiting", "suspended", "killed"]
     assert sl.check(busy) == sl.check(busy.save(tmp_path / "run")) == []
@@ -95,6 +102,11 @@ def level(time: float, **columns: int) -> Lie:
     return "timeline", lambda rows: next(row for row in rows if row["time"] == time).update(columns)
 
 
+def change(which: int, **columns: Any) -> Lie:
+    """Of the rate of a job."""
+    return "rates", lambda rows: rows[which].update(columns)
+
+
 def change_of_node(which: int, **columns: Any) -> Lie:
     return "nodes", lambda rows: rows[which].update(columns)
 
@@ -105,9 +117,6 @@ def change_of_node(which: int, **columns: Any) -> Lie:
         pytest.param(at(1, 0, how="lost"), "pieces", 1, id="unknown end"),
         pytest.param(at(3, 0, end=-1.0), "pieces", 3, id="ends before it begins"),
         pytest.param(at(3, 1, begin=3.0), "pieces", 3, id="overlap"),
-        pytest.param(at(1, 1, begin=6.0), "pieces", 1, id="slowed with a gap"),
-        pytest.param(at(1, 0, nodes="n3*4"), "pieces", 1, id="slowed and moved"),
-        pytest.param(at(1, 0, count=3, cores=3, nodes="n1*3"), "pieces", 1, id="slowed and smaller"),
         pytest.param(at(3, 0, count=3, cores=3, nodes="n3*3"), "pieces", 3, id="suspended and larger"),
         pytest.param(at(4, 1, begin=15.0), "pieces", 4, id="reshaped with a gap"),
         pytest.param(at(4, 0, begin=3.0), "start too early", 4, id="before eligible"),
@@ -134,14 +143,25 @@ def change_of_node(which: int, **columns: Any) -> Lie:
         pytest.param(without(5, slice(0, 1)), "killed", 5, id="killed by nobody"),
         pytest.param(without(8, slice(0, 1)), "state", 8, id="suspended by nobody"),
         pytest.param(at(2, 0, work=29.0), "work", 2, id="not the runtime"),
-        pytest.param(at(1, 1, work=15.1), "work", 1, id="slowed, but work has grown"),
-        pytest.param(at(1, 1, work=14.9), "work", 1, id="slowed, but work has shrunk"),
+        pytest.param(at(1, 0, done=19.9), "work", 1, id="less done than its rates say"),
+        pytest.param(at(1, 0, work=19.9), "work", 1, id="more done than was left"),
+        pytest.param(change(0, time=4.9), "work", 1, id="slowed earlier"),
+        pytest.param(change(0, time=36.0), "rates", 1, id="slowed after its end"),
+        pytest.param(change(0, rate=0.25), "rates", 1, id="not the product"),
+        pytest.param(change(0, factor=0.25), "rates", 1, id="not the factor"),
+        pytest.param(change(0, rate=0.25, factor=0.25), "work", 1, id="slowed more"),
+        pytest.param(change(0, piece=1), "rates", 1, id="no such piece"),
+        pytest.param(change(0, sequence=99), "rates", 1, id="of no job"),
+        pytest.param(change(1, piece=0), "rates", 2, id="in another piece"),
+        pytest.param(change(2, time=20.5), "rates", 2, id="rates back in time"),
+        pytest.param(("rates", lambda rows: rows.pop(0)), "work", 1, id="nobody has slowed it"),
         pytest.param(at(3, 1, work=5.9), "work", 3, id="suspended, but work has shrunk"),
         pytest.param(at(2, 1, work=19.9), "work", 2, id="more saved than done"),
-        pytest.param(at(2, 1, rate=0.5), "work", 2, id="completed too early"),
-        pytest.param(at(5, 0, rate=20.0), "work", 5, id="more done than there was"),
-        pytest.param(at(5, 0, rate=-1.0), "work", 5, id="negative rate"),
-        pytest.param(at(5, 0, rate=float("inf")), "work", 5, id="infinite rate"),
+        pytest.param(at(2, 1, done=12.0), "work", 2, id="completed too early"),
+        pytest.param(at(5, 0, done=80.0), "work", 5, id="more done than there was"),
+        pytest.param(at(5, 0, done=float("nan")), "work", 5, id="who knows what was done"),
+        pytest.param(change(0, factor=-1.0), "rates", 1, id="negative rate"),
+        pytest.param(change(0, rate=float("inf")), "rates", 1, id="infinite rate"),
         pytest.param(at(5, 0, work=-1.0), "work", 5, id="negative work"),
         pytest.param(at(5, 0, work=float("nan")), "work", 5, id="no number"),
         pytest.param(row(3, limit=11.9), "not killed", 3, id="past its limit"),

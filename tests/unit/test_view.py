@@ -218,7 +218,7 @@ def test_what_is_kept_after_the_run_is_an_error_not_a_crash() -> None:
         (lambda view, job: (view.start(job), view.reshape(job, 0)), "it is not malleable"),
         (lambda view, job: (view.start(job), view.reserve(job)), "cannot reserve for job 1 at 5 s: it is not waiting"),
         (lambda view, job: (view.start(job), view.requeue(job, saved=3)), "it has not done so much"),
-        (lambda view, job: (view.start(job), view.set_rate(job, float("inf"))), "a rate is a number"),
+        (lambda view, job: (view.start(job), view.set_rate(job, float("inf"))), "a rate is a number from 0 to 1e9"),
         (lambda view, job: view.close(7), "cannot close node 7 at 5 s: there is no such node"),
         (lambda view, job: view.open(1), "cannot open node 1 at 5 s: it is open"),
         (lambda view, job: view.close(1, "tired"), "a node can be down"),

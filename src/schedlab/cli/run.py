@@ -59,6 +59,11 @@ class Dependencies(StrEnum):
     follow = "follow"
 
 
+class Beliefs(StrEnum):
+    limit = "limit"
+    rates = "rates"
+
+
 def run(
     log: Log,
     cluster: Annotated[
@@ -141,6 +146,13 @@ def run(
         Dependencies,
         typer.Option(help="Whether a job waits for the preceding job that the log names.", rich_help_panel=RULES),
     ] = Dependencies.ignore,
+    beliefs: Annotated[
+        Beliefs,
+        typer.Option(
+            help="Whether the scheduler's estimated ends of running jobs stay, or follow the rates at which they work.",
+            rich_help_panel=RULES,
+        ),
+    ] = Beliefs.limit,
     validate: Annotated[
         bool,
         typer.Option(
@@ -231,6 +243,7 @@ def run(
         overrun=None if overrun is None else overrun.value,
         passes=passes.value,
         dependencies=dependencies.value,
+        beliefs=beliefs.value,
         requests="auto" if requests is None else requests.value,
         observers=observe,
         validate=validate,

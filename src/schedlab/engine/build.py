@@ -166,6 +166,7 @@ def new_simulation(
         calendar=[(w.nodes, w.start, w.until, list(map(int, w.users)), w.by) for w in calendar],
         budget=None if budget is None else budget.for_core(),
         keep_history=choice.decider is not None,
+        follow_rates=options.beliefs == "rates",
         validate=validate,
         repeat_workload=repeat_workload,
         follow_dependencies=options.dependencies == "follow",

@@ -20,6 +20,8 @@ from schedlab.model.hooks import defines, hooks_of, name_of
 Nodes = list[tuple[int, int]]  # (node, chunks)
 PerJob: TypeAlias = "dict[int, float] | tuple[NDArray[np.int64], NDArray[np.float64]]"
 WHILE_IT_RUNS = ("submitted", "before", "after", "started", "stopped", "ended", "node_changed")  # hooks in the loop
+WITHOUT_VIEW = ("per_job", "calendar", "budget")  # hooks that only tell
+POLICY = "policy"  # what whoever decides is called as an owner of factors of rates
 
 
 class Observer:
@@ -27,7 +29,8 @@ class Observer:
 
     A hook may read all of the view, publish values in the dictionary `view.data`, ask for a pass at any time with
     `view.wake_at`, and change the world: `view.close(node)`, `view.open(node)`, `view.requeue(job)`, `view.kill(job)`,
-    `view.set_rate(job, rate)`, `view.submit(runtime, …)`, `view.withdraw(job)`, `view.hold(job)`, `view.release(job)`.
+    `view.set_rate(job, factor)` (a factor of your own: others may have theirs), `view.submit(runtime, …)`,
+    `view.withdraw(job)`, `view.hold(job)`, `view.release(job)`.
     """
 
     name: Annotated[str, "as errors, calendars and run.json call it; empty: its class"] = ""
@@ -93,9 +96,34 @@ def _call(observer: Any, hook: str, *arguments: Any) -> Any:
     try:
         return getattr(observer, hook)(*arguments)
     except Exception as error:
-        if not hasattr(error, "observer"):
-            error.observer = name_of(observer)  # type: ignore[attr-defined]
+        _sign(error, observer)
         raise
+
+
+def in_turn(observer: Any, owner: str, hook: str, view: View, *arguments: Any) -> Any:
+    """The same of a hook that may act: the factors of rates that it sets are its own."""
+    interrupted, view.owner = view.owner, owner
+    try:
+        return getattr(observer, hook)(view, *arguments)
+    except Exception as error:
+        _sign(error, observer)
+        raise
+    finally:
+        view.owner = interrupted
+
+
+def _sign(error: Exception, observer: object) -> None:
+    if not hasattr(error, "observer"):
+        error.observer = name_of(observer)  # type: ignore[attr-defined]
+
+
+def owners_of(observers: Sequence[Observer]) -> list[str]:
+    """What each is called as an owner of factors: its name, with a number if others before it have the same."""
+    names = [POLICY]
+    for name in map(name_of, observers):
+        again = sum(known == name or known.startswith(f"{name} (") for known in names)
+        names.append(f"{name} ({again + 1})" if again else name)
+    return names[1:]
 
 
 class Observers:
@@ -106,16 +134,18 @@ class Observers:
 
     def __init__(self, observers: Sequence[Observer], gates: Sequence[Policy] = ()) -> None:
         self._all = list(observers)
+        self.owners = owners_of(self._all)
         self._hooks = {hook: self._those_with(hook) for hook in hooks_of(Observer)}
-        self._gates: list[Policy | Observer] = [
-            *gates,
-            *(each for each in self._all if defines(each, "allows", Observer)),
-        ]
+        named = [each for each in zip(self._all, self.owners, strict=True) if defines(each[0], "allows", Observer)]
+        self._gates: list[tuple[Policy | Observer, str]] = [*((gate, POLICY) for gate in gates), *named]
         self._states: list[str] = []
         self._changes = 0
 
     def _those_with(self, hook: str) -> list[Callable[..., Any]]:
-        return [partial(_call, observer, hook) for observer in self._all if defines(observer, hook, Observer)]
+        having = [each for each in zip(self._all, self.owners, strict=True) if defines(each[0], hook, Observer)]
+        if hook in WITHOUT_VIEW:
+            return [partial(_call, observer, hook) for observer, _ in having]
+        return [partial(in_turn, observer, owner, hook) for observer, owner in having]
 
     def __bool__(self) -> bool:
         return bool(self._all)
@@ -135,8 +165,8 @@ class Observers:
 
     def _allows(self, view: View, job: Job, nodes: Nodes) -> bool:
         self._tell_moves(view)  # of this pass, so far
-        for observer in self._gates:
-            if not _call(observer, "allows", view, job, nodes):
+        for observer, owner in self._gates:
+            if not in_turn(observer, owner, "allows", view, job, nodes):
                 name = name_of(observer)
                 view.refuser = name
                 view.refusal = f"{_kind(observer)} {name} refused the start of job {job.id} at {view.now:.15g} s"

@@ -10,6 +10,7 @@ from schedlab.model.suggest import did_you_mean
 
 Overrun = Literal["kill", "run"]
 Passes = Literal["instant", "event"]
+Beliefs = Literal["limit", "rates"]  # whether estimated ends stay, or follow the rates of running jobs
 Dependencies = Literal["ignore", "follow"]
 Detail = Literal["auto", "cores", "full"]  # how much of what jobs ask for counts (engine/requests.py)
 
@@ -22,9 +23,11 @@ class Options:
     overrun: Overrun = "kill"
     passes: Passes = "instant"
     dependencies: Dependencies = "ignore"
+    beliefs: Beliefs = "limit"
 
     def __post_init__(self) -> None:
-        for name, allowed in (("overrun", Overrun), ("passes", Passes), ("dependencies", Dependencies)):
+        choices = {"overrun": Overrun, "passes": Passes, "dependencies": Dependencies, "beliefs": Beliefs}
+        for name, allowed in choices.items():
             refuse_other(name, getattr(self, name), get_args(allowed))
 
 

@@ -12,7 +12,7 @@ from schedlab.engine.adapt import as_observer
 from schedlab.engine.build import Chosen, chosen
 from schedlab.engine.decider import Decider
 from schedlab.engine.observer import Observer
-from schedlab.engine.options import Dependencies, Detail, Options, Overrun, Passes, refuse_other
+from schedlab.engine.options import Beliefs, Dependencies, Detail, Options, Overrun, Passes, refuse_other
 from schedlab.files.bytestream import Progress as Reading
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
@@ -46,6 +46,7 @@ class Scenario:
     overrun: Overrun | None = None  # None: as the policy says, else kill
     passes: Passes = "instant"
     dependencies: Dependencies = "ignore"
+    beliefs: Beliefs = "limit"  # "rates": estimated ends of running jobs follow their rates
     requests: Detail = "auto"  # how much of what jobs ask for counts
     observers: Sequence[Any] = ()
     repetition: int = 0  # told to a policy in which chance has a part
@@ -121,7 +122,9 @@ class Scenario:
         if own is not None and self.overrun not in (None, own):
             said = f"overrun cannot be {self.overrun!r}: the policy says itself that it is {own!r}"
             raise InputError(said, where=choice.name, hint="leave overrun out")
-        return Options(choice.estimate_text, own or self.overrun or "kill", self.passes, self.dependencies)
+        return Options(
+            choice.estimate_text, own or self.overrun or "kill", self.passes, self.dependencies, self.beliefs
+        )
 
     def make_observers(self) -> list[Observer]:
         """The observers of one run, without those that the policy brings along."""

@@ -18,6 +18,7 @@ from schedlab.engine.build import Chosen, native_policy, new_simulation
 from schedlab.engine.calendar import recorded
 from schedlab.engine.checkpoint import Checkpoint
 from schedlab.engine.decider import Decider, Event, Policy
+from schedlab.engine.execution import native_models, teach
 from schedlab.engine.failure import explained_failure
 from schedlab.engine.feed import Feed
 from schedlab.engine.observer import Observer, Observers
@@ -46,12 +47,12 @@ def simulate(
     """Replay `workload` on `cluster` under `policy`: objects, or texts: `simulate("log.swf.gz", "64x4", "easy")`.
 
     Or a `Scenario`, which is all of this in one. The options are its other fields: `estimate`, `overrun`, `passes`,
-    `dependencies`, `requests`, `observers`, `repetition`, `validate`, `out`, `force`, `checkpoint`, `performance`,
-    `places`, `reasons`, `reading`. With `out` the run streams into that folder and memory stays small; without, it is
-    kept in memory. `progress` is called a few times a second, also in the middle of a slow pass; `watch`, with the view
-    (to look at, not to decide), only at the ends of instants. If a policy or an observer in Python fails, the error
-    says where, and what had been simulated until then is its `run` (and in `out`), marked as incomplete. With a
-    `checkpoint` the run can be interrupted at any time: the same call takes it up again.
+    `dependencies`, `beliefs`, `requests`, `observers`, `repetition`, `validate`, `out`, `force`, `checkpoint`,
+    `performance`, `places`, `reasons`, `reading`. With `out` the run streams into that folder and memory stays small;
+    without, it is kept in memory. `progress` is called a few times a second, also in the middle of a slow pass;
+    `watch`, with the view (to look at, not to decide), only at the ends of instants. If a policy or an observer in
+    Python fails, the error says where, and what had been simulated until then is its `run` (and in `out`), marked as
+    incomplete. With a `checkpoint` the run can be interrupted at any time: the same call takes it up again.
     """
     scenario = Scenario.of(workload, cluster, policy, **options)
     return Simulation(scenario, progress=progress, watch=watch).run()
@@ -88,6 +89,7 @@ class Simulation:
         keep = scenario.out is None and not workload.flexible
         self._calendar = calendar = self._observers.calendar(cluster, choice.policy, workload.labels.get("user", ()))
         self._budget = self._observers.budget(cluster, choice.policy)
+        models = native_models(self._observers, cluster)
         self.core = new_simulation(
             cluster,
             choice,
@@ -97,6 +99,7 @@ class Simulation:
             validate=scenario.validate,
             repeat_workload=not keep,
         )
+        self._execution = teach(self.core, self._observers, models)
         self._feed = Feed(
             workload,
             cluster,
@@ -289,6 +292,7 @@ class Simulation:
                 **({"refusals": refusals} if refusals else {}),
                 **({"reasons": True} if self._scenario.reasons else {}),
                 **({} if self._budget is None else {"budget": self._budget.to_dict()}),
+                **({"execution": self._execution} if self._execution else {}),
                 **more,
             }
         )

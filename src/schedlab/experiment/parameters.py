@@ -146,5 +146,6 @@ PARAMETERS: dict[str, Parameter] = {
     "overrun": Parameter("run", "what happens to a job at its limit", _one_of("kill", "run")),
     "passes": Parameter("run", "how often the scheduler is asked", _one_of("instant", "event")),
     "dependencies": Parameter("run", "whether jobs wait for preceding jobs", _one_of("ignore", "follow")),
+    "beliefs": Parameter("run", "whether estimated ends follow rates", _one_of("limit", "rates")),
     "observe": Parameter("run", "an observer, such as failures(mtbf=1e6), or a list of several", _observers),
 }

@@ -127,6 +127,11 @@ class Run:
         return self.table("pieces")
 
     @property
+    def rates(self) -> pl.DataFrame:
+        """When jobs began to work faster or slower, and who made them; empty where all worked at rate 1."""
+        return self.table("rates")
+
+    @property
     def nodes(self) -> pl.DataFrame:
         """When nodes failed, slept, came back; empty where all were there all the time."""
         return self.table("nodes")

@@ -54,7 +54,8 @@ WAIT_REASONS = (
 )
 
 # How a stretch of a job's life ended, and what a node can be.
-PIECE_ENDS = ("completed", "killed", "requeued", "suspended", "reshaped", "slowed", "unfinished")
+# ("slowed", at another rate on the same nodes: only in runs of format 1, which had no table of rates.)
+PIECE_ENDS = ("completed", "killed", "requeued", "suspended", "reshaped", "unfinished", "slowed")
 NODE_STATES = ("up", "down", "off", "booting", "maintenance", "drained")
 
 # Codes of whether a job was backfilled, in columns of tables; a policy in Python need not say.

@@ -137,13 +137,13 @@ TIMELINE = Table(
 
 PIECES = Table(
     "pieces",
-    "a stretch of the life of a job that did not simply run from start to end",
+    "a stay on nodes of a job that did not simply run from start to end",
     (
         Column("job", "int64", "as in jobs.parquet", encoding="delta", source="id"),
         Column("sequence", "int64", "as in jobs.parquet", encoding="delta"),
-        Column("begin", "double", "the job had the same nodes and the same rate all the time between"),
-        Column("end", "double", "the job had the same nodes and the same rate all the time between", encoding="split"),
-        Column("how", "words", "how the stretch ended, see below", words=PIECE_ENDS),
+        Column("begin", "double", "the job had the same nodes all the time between"),
+        Column("end", "double", "the job had the same nodes all the time between", encoding="split"),
+        Column("how", "words", "how the stay ended, see below", words=PIECE_ENDS),
         Column(
             "reason",
             "words",
@@ -157,9 +157,20 @@ PIECES = Table(
         Column("request", "int32", _HAD, encoding="dictionary"),
         Column("work", "double", "seconds of work that were left to do at the beginning"),
         Column(
-            "rate",
+            "done",
             "double",
-            "seconds of work done in a second; so `work` − `rate` × (`end` − `begin`) were left at the end",
+            "seconds of it that were done: the integral of its [rate](#ratesparquet). So `work` − `done` were left",
+            before=lambda column: column("rate") * (column("end") - column("begin")),
+        ),
+        Column(
+            "whole",
+            "double",
+            "seconds of work of the whole job on these nodes: its run time, unless an "
+            "[execution model](semantics.md#execution-models) says otherwise; null in runs of format 1",
+            nullable=True,
+        ),
+        Column(
+            "rate", "double", "only in runs of format 1, where a piece ended (`slowed`) when it changed", optional=True
         ),
         Column(
             "expected_end",
@@ -167,6 +178,27 @@ PIECES = Table(
             "when the scheduler believed it would end, when it took these nodes; later corrections do not change it",
         ),
         Column("nodes", "nodes", _HAD, nullable=True, encoding="dictionary"),
+    ),
+)
+
+RATES = Table(
+    "rates",
+    "a change of the rate at which a job works",
+    (
+        Column("job", "int64", "as in jobs.parquet", encoding="delta", source="id"),
+        Column("sequence", "int64", "as in jobs.parquet", encoding="delta"),
+        Column("piece", "int32", "in which of the job's pieces, counted from 0", encoding="dictionary"),
+        Column("time", "double", "seconds", encoding="split"),
+        Column(
+            "owner",
+            "text",
+            "who has set a factor: the name of an observer or of an execution model, or `policy`",
+            encoding="dictionary",
+        ),
+        Column("factor", "double", "his, from then on", encoding="dictionary"),
+        Column(
+            "rate", "double", "the product of all factors then: seconds of work done in a second", encoding="dictionary"
+        ),
     ),
 )
 
@@ -323,5 +355,8 @@ WAITS = Table(
 
 TABLES = {
     table.name: table
-    for table in (JOBS, TIMELINE, PIECES, NODES, PLACES, PREDECESSORS, SUBMITTED, HOLDS, OBSERVED, PERFORMANCE, WAITS)
+    for table in (
+        *(JOBS, TIMELINE, PIECES, RATES, NODES, PLACES, PREDECESSORS, SUBMITTED, HOLDS),
+        *(OBSERVED, PERFORMANCE, WAITS),
+    )
 }

@@ -18,8 +18,10 @@ from schedlab.engine.check.holds import check_holds
 from schedlab.engine.check.offences import Offence, Offences
 from schedlab.engine.check.pieces import check_pieces
 from schedlab.engine.check.places import check_places
+from schedlab.engine.check.rates import check_rates
 from schedlab.engine.check.reasons import check_reasons
 from schedlab.engine.check.record import read_record
+from schedlab.engine.check.speeds import check_speeds
 from schedlab.engine.check.stays import stays_of
 from schedlab.engine.check.submitted import check_submitted
 from schedlab.engine.check.timeline import check_timeline
@@ -44,6 +46,7 @@ def check(run: Run | str | Path) -> list[Offence]:
         check_times(record, offences)
         check_estimates(record, offences)
         check_dependencies(record, offences)
+        check_rates(record, offences)
         check_pieces(record, offences)
         check_reasons(record, offences)
         check_submitted(record, offences)
@@ -55,5 +58,6 @@ def check(run: Run | str | Path) -> list[Offence]:
             check_closed_nodes(record, stays, places, offences)
             check_calendar(record, stays, places, offences)
             check_budget(record, stays, places, offences)
+            check_speeds(record, stays, places, offences)
         check_timeline(record, stays, places, offences)
     return offences.listed()

@@ -15,21 +15,20 @@ from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 from schedlab.model.tables import READABLE
 
-Tables = dict[str, pa.Table]  # by name: jobs, timeline, and of RARE those that there are
+Tables = dict[str, pa.Table]  # by name: jobs, timeline, and those of RARE that there are
 
 NEEDED = ("jobs.parquet", "timeline.parquet")
 RARE = tuple(
-    f"{name}.parquet" for name in ("pieces", "nodes", "places", "predecessors", "submitted", "holds", "reasons")
+    f"{name}.parquet"
+    for name in ("pieces", "rates", "nodes", "places", "predecessors", "submitted", "holds", "reasons")
 )
 
 
 def read_files(run: Run | str | Path, offences: Offences) -> tuple[dict[str, Any], Tables] | None:
     """What run.json says, and the tables; None if one cannot be read, which is then among the offences."""
     if isinstance(run, Run) and run.path is None:
-        names = ("jobs", "timeline", "pieces", "nodes", "places", "predecessors", "submitted", "holds")
-        frames = {name: run.table(name) for name in names}
-        if run.config.get("reasons"):
-            frames["reasons"] = run.reasons
+        rare = [Path(name).stem for name in RARE if name != "reasons.parquet" or run.config.get("reasons")]
+        frames = {name: run.table(name) for name in ("jobs", "timeline", *rare)}
         return run.config, {name: frame.to_arrow() for name, frame in frames.items()}
     folder = Path(run.path if isinstance(run, Run) and run.path is not None else str(run))
     config = _read_config(folder)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.engine.check.offences import Offences
+from schedlab.engine.check.rates import first_rates, last_rates, work_of
 from schedlab.engine.check.record import Pieces, Record
 from schedlab.model.states import PIECE_ENDS, STATES
 
@@ -49,13 +50,10 @@ def _check_order(record: Record, pieces: Pieces, report: Report) -> None:
     early = pieces.first & ~(begin >= eligible)
     report("start too early", early, lambda i: f"started before it was eligible, at {eligible[i]}")
 
-    at_once = pieces.ended("slowed", "reshaped")
-    late = ~last & at_once & (following > end)
+    late = ~last & pieces.ended("reshaped") & (following > end)
     report("pieces", late, lambda i: f"{_ended(pieces, i)} at {end[i]} and goes on only at {following[i]}")
-    reshaped = ~last & pieces.ended("slowed", "suspended") & ~_same_shape(pieces)
+    reshaped = ~last & pieces.ended("suspended") & ~_same_shape(pieces)
     report("pieces", reshaped, lambda i: f"{_ended(pieces, i)} and goes on in another shape")
-    moved = ~last & pieces.ended("slowed") & (_next(pieces.nodes) != pieces.nodes)
-    report("pieces", moved, lambda i: f"{_ended(pieces, i)} and goes on on other nodes")
 
 
 def _check_fates(record: Record, pieces: Pieces, report: Report) -> None:
@@ -73,7 +71,7 @@ def _check_fates(record: Record, pieces: Pieces, report: Report) -> None:
     report("state", wrong, lambda i: f"{_ended(pieces, i)}, and is said to be {STATES[state[i]]}")
 
     if not record.incomplete:
-        stands = (pieces.rate == 0) & (~np.isfinite(record.limit[pieces.row]) | (not record.kills))
+        stands = (last_rates(record) == 0) & (~np.isfinite(record.limit[pieces.row]) | (not record.kills))
         report("state", pieces.ended("unfinished") & ~stands, lambda i: "it could go on, but the run is complete")
 
 
@@ -98,28 +96,40 @@ def _check_rows(record: Record, pieces: Pieces, report: Report) -> None:
 
 def _check_work(record: Record, pieces: Pieces, report: Report) -> None:
     """What is left to do shrinks by rate × time, and by nothing else."""
-    work, rate, last = pieces.work, pieces.rate, pieces.last
+    work, done, last = pieces.work, pieces.done, pieces.last
     report("work", ~(work >= 0), lambda i: f"it has {work[i]} s left to do")
-    report("work", ~((rate >= 0) & np.isfinite(rate)), lambda i: f"its rate is {rate[i]}")
-    left = work - rate * (pieces.end - pieces.begin)
-    tolerance = rounding(work, rate * pieces.end)
+    at_rates = work_of(record)
+    fastest = np.maximum(first_rates(record), np.zeros(len(pieces)))
+    np.maximum.at(fastest, record.rates.at, np.nan_to_num(record.rates.rate, posinf=0))
+    left, tolerance = work - done, rounding(work, fastest * pieces.end)
+    other = ~(np.abs(done - at_rates) <= tolerance)
+    report("work", other, lambda i: f"{done[i]} s of work are done in it, its rates make it {at_rates[i]} s")
     report("work", left < -tolerance, lambda i: f"it does more than the {work[i]} s that were left")
     unfinished = pieces.ended("completed") & ~(np.abs(left) <= tolerance)
     report("work", unfinished, lambda i: f"it was completed with {left[i]} s left to do")
 
     runtime, following = record.runtime[pieces.row], _next(work)
     as_row = _has_row_shape(record, pieces)
-    kept = pieces.ended("slowed", "suspended")
-    again = pieces.ended("requeued") & as_row & _same_shape(pieces)  # otherwise in other units
-    least = np.where(again, np.minimum(left, runtime), left)  # what a resumption cost is not asked of a new attempt
+    told = ~np.isnan(pieces.whole)
+    whole = np.where(told, pieces.whole, runtime)
+    kept, again = pieces.ended("suspended"), pieces.ended("requeued")
+    again &= told | (as_row & _same_shape(pieces))  # in runs of format 1, nobody knows how much other shapes are
+    if not record.decides_work:
+        kept |= pieces.ended("reshaped") & told
+    # What a resumption cost is not asked of a new attempt; nor is a cost more work where a job is more.
+    with np.errstate(divide="ignore"):
+        scale = np.where(whole > 0, _next(whole) / whole, 1.0)
+    scale = np.minimum(scale, 1.0) if record.decides_work else scale
+    least = np.where(again, np.minimum(left, whole), left) * scale
     lost = ~last & (kept | again) & (following < least - tolerance)
     report("work", lost, lambda i: f"{least[i]} s were left to do, the next piece has {following[i]} s")
-    grown = ~last & pieces.ended("slowed") & (following > left + tolerance)
-    report("work", grown, lambda i: f"{left[i]} s were left to do, the next piece has {following[i]} s")
 
     rigid = as_row & ~np.isin(pieces.row, pieces.row[pieces.ended("reshaped")])
-    wrong = pieces.first & rigid & (work != runtime) & ~(np.abs(work - runtime) <= tolerance)
-    report("work", wrong, lambda i: f"it begins with {work[i]} s to do, its runtime is {runtime[i]}")
+    wrong = pieces.first & (rigid | told) & (work != whole) & ~(np.abs(work - whole) <= tolerance)
+    report("work", wrong, lambda i: f"it begins with {work[i]} s to do, all of it is {whole[i]}")
+    if not record.decides_work:
+        wrong = told & as_row & (whole != runtime)
+        report("work", wrong, lambda i: f"all of it is said to be {whole[i]} s of work, its runtime is {runtime[i]}")
 
 
 def _check_limits(record: Record, pieces: Pieces, report: Report) -> None:
@@ -159,8 +169,7 @@ def _same_shape(pieces: Pieces) -> NDArray[np.bool_]:
 
 
 def _has_row_shape(record: Record, pieces: Pieces) -> NDArray[np.bool_]:
-    count, request = record.count[pieces.row], record.request[pieces.row]
-    return np.asarray((pieces.count == count) & (pieces.request == request))
+    return pieces.same_shape(record.count, record.request)
 
 
 def rounding(*amounts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -78,8 +78,7 @@ def _at_limits(record: Record) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         spent, one_shape = times[attempt], shapes[attempt]
         row, limit = pieces.row[last], record.limit[pieces.row[last]]
         slack = rounding(limit, pieces.end[last])
-        with np.errstate(invalid="ignore"):  # what is not a number is reported elsewhere
-            left = (pieces.work - pieces.rate * (pieces.end - pieces.begin))[last]
+        left = (pieces.work - pieces.done)[last]
         ended = one_shape & pieces.ended("killed")[last]
         at_limit[row] = ended & (limit > 0) & (spent >= limit - slack) & (left > slack)
         early[row] = one_shape & (spent < limit - slack)

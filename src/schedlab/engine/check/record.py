@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from schedlab.engine.check.files import Tables, read_files
 from schedlab.engine.check.offences import Offences
+from schedlab.engine.check.older import as_stays
 from schedlab.engine.check.told import Told, read_told
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
@@ -24,7 +25,7 @@ from schedlab.model.states import NODE_STATES, PIECE_ENDS, REASONS, STATES, WAIT
 
 NUMBERS = ("job", "sequence", "cores", "count", "request")
 TIMES = ("submit", "eligible", "start", "end", "runtime", "limit")
-PIECE_TIMES = ("begin", "end", "work", "rate")
+PIECE_TIMES = ("begin", "end", "work")
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ class Pieces:
     begin: NDArray[np.float64]
     end: NDArray[np.float64]
     work: NDArray[np.float64]
-    rate: NDArray[np.float64]
+    done: NDArray[np.float64]
+    whole: NDArray[np.float64]  # work of the whole job there; not a number in runs of format 1
     expected_end: NDArray[np.float64]  # as believed when it took these nodes; not a number in older runs
     how: NDArray[np.int8]  # position in PIECE_ENDS
     nodes: NDArray[np.int64]  # position in `node_sets` of the record; -1 if none are named
@@ -62,6 +64,10 @@ class Pieces:
 
     def ended(self, *names: str) -> NDArray[np.bool_]:
         return np.isin(self.how, [PIECE_ENDS.index(name) for name in names])
+
+    def same_shape(self, count: NDArray[np.int64], request: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether it has the shape of its job's row, which is that of the last piece."""
+        return np.asarray((self.count == count[self.row]) & (self.request == request[self.row]))
 
     @property
     def last(self) -> NDArray[np.bool_]:
@@ -83,6 +89,36 @@ class Predecessors:
     delay: NDArray[np.float64]
     any: NDArray[np.bool_]  # one of the job's sufficed
     known: NDArray[np.bool_]  # it had a say
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Changes of the rates of jobs, those of one piece together and in the order in which they are told."""
+
+    job: NDArray[np.int64]
+    sequence: NDArray[np.int64]
+    at: NDArray[np.int64]  # position of its piece
+    time: NDArray[np.float64]
+    owner: NDArray[np.int64]  # position in `owners`
+    factor: NDArray[np.float64]
+    rate: NDArray[np.float64]
+    owners: list[str]
+
+    def __len__(self) -> int:
+        return len(self.job)
+
+    @property
+    def first(self) -> NDArray[np.bool_]:
+        """Whether it is the first one of its piece."""
+        return np.insert(self.at[1:] != self.at[:-1], 0, True)[: len(self)]
+
+    @property
+    def last(self) -> NDArray[np.bool_]:
+        return np.append(self.at[1:] != self.at[:-1], True)[: len(self)]
+
+    @property
+    def first_of_job(self) -> NDArray[np.bool_]:
+        return np.insert(self.sequence[1:] != self.sequence[:-1], 0, True)[: len(self)]
 
 
 @dataclass(frozen=True)
@@ -148,6 +184,7 @@ class Record:
     incomplete: bool  # it ended before its time
     flexible: bool  # some jobs may have had another shape while they waited than when they ran
     budget: dict[str, Any] | None  # of the whole machine, if it has one
+    execution: list[dict[str, Any]]  # models of how placed jobs fare
     jobs: int | None  # how many there should be, if the run says so
     job: NDArray[np.int64]
     sequence: NDArray[np.int64]
@@ -170,6 +207,7 @@ class Record:
     node_sets: pa.StringArray
     pieced: NDArray[np.bool_]  # its life is told in pieces
     pieces: Pieces
+    rates: Rates
     node_changes: NodeChanges
     windows: list[Window]  # the calendar
     told: Told  # the table of places
@@ -199,6 +237,11 @@ class Record:
     @property
     def started(self) -> NDArray[np.bool_]:
         return ~np.isnan(self.start)
+
+    @property
+    def decides_work(self) -> bool:
+        """Whether a model may have said how much work jobs are; of one that does not say so, who knows."""
+        return any(model.get("model") != "sharing" for model in self.execution)
 
     @property
     def kills(self) -> bool:
@@ -245,7 +288,7 @@ def _record(config: dict[str, Any], tables: Tables, offences: Offences) -> Recor
         texts.append(stretches["nodes"].cast(pa.string()).combine_chunks())
     sets = (pa.concat_arrays(texts) if stretches is not None else texts[0]).dictionary_encode()
     codes = _numbers(sets.indices, -1, np.int64)
-    pieces = _pieces(stretches, codes[len(jobs) :], columns["sequence"], offences)
+    pieces, rates = _pieces(stretches, tables.get("rates"), codes[len(jobs) :], columns["sequence"], offences)
     pieced = np.zeros(len(jobs), bool)
     pieced[pieces.row] = True
     return Record(
@@ -256,6 +299,7 @@ def _record(config: dict[str, Any], tables: Tables, offences: Offences) -> Recor
         incomplete=bool(config.get("incomplete")),
         flexible=bool(config.get("workload", {}).get("flexible")),
         budget=config.get("budget"),
+        execution=config.get("execution", []),
         jobs=config.get("workload", {}).get("report", {}).get("kept"),
         state=_words(jobs["state"], STATES),
         reason=_words(pc.fill_null(reasons, ""), REASONS) if reasons is not None else None,
@@ -264,6 +308,7 @@ def _record(config: dict[str, Any], tables: Tables, offences: Offences) -> Recor
         node_sets=sets.dictionary,
         pieced=pieced,
         pieces=pieces,
+        rates=rates,
         node_changes=_node_changes(tables.get("nodes"), cluster),
         told=read_told(tables.get("places"), columns["sequence"], list(cluster.resource_names), offences),
         all_places=bool(config.get("places")),
@@ -312,22 +357,58 @@ def _rows_of(sequence: NDArray[np.int64], jobs: NDArray[np.int64]) -> tuple[NDAr
 
 
 def _pieces(
-    table: pa.Table | None, nodes: NDArray[np.int64], sequences: NDArray[np.int64], offences: Offences
-) -> Pieces:
+    table: pa.Table | None,
+    changes: pa.Table | None,
+    nodes: NDArray[np.int64],
+    sequences: NDArray[np.int64],
+    offences: Offences,
+) -> tuple[Pieces, Rates]:
     if table is None:
         numbers, times = np.empty(0, np.int64), np.empty(0)
-        columns: dict[str, Any] = dict.fromkeys(NUMBERS, numbers) | dict.fromkeys(PIECE_TIMES, times)
+        columns: dict[str, Any] = dict.fromkeys(NUMBERS, numbers) | dict.fromkeys(
+            (*PIECE_TIMES, "done", "whole"), times
+        )
         columns["expected_end"] = times
-        return Pieces(how=np.empty(0, np.int8), nodes=numbers, row=numbers, **columns)
+        none = Pieces(how=np.empty(0, np.int8), nodes=numbers, row=numbers, **columns)
+        return none, _rates(changes, none, offences)
+    of_format_1 = "rate" in table.column_names
+    own = (*PIECE_TIMES, *(("rate",) if of_format_1 else ("done", "whole")))
+    _require("pieces", table, own)
     columns = {name: _numbers(table[name], -1, np.int64) for name in NUMBERS}
-    columns |= {name: _numbers(table[name], np.nan, np.float64) for name in PIECE_TIMES}
+    columns |= {name: _numbers(table[name], np.nan, np.float64) for name in own}
     columns |= {"how": _words(table["how"], PIECE_ENDS), "nodes": nodes}
     columns["expected_end"] = _optional(table, "expected_end")
     columns["row"], known = _rows_of(columns["sequence"], sequences)
     offences.add_where("pieces", ~known, columns["job"], columns["begin"], lambda i: "there is no row for the job")
     order = np.argsort(columns["sequence"], kind="stable")
     order = order[known[order]]
-    return Pieces(**{name: column[order] for name, column in columns.items()})
+    columns = {name: column[order] for name, column in columns.items()}
+    if of_format_1:
+        columns, told = as_stays(columns, offences)
+        return Pieces(**columns), Rates(**told, owners=[""])
+    pieces = Pieces(**columns)
+    return pieces, _rates(changes, pieces, offences)
+
+
+def _rates(table: pa.Table | None, pieces: Pieces, offences: Offences) -> Rates:
+    if table is None:
+        numbers, values = np.empty(0, np.int64), np.empty(0)
+        return Rates(numbers, numbers, numbers, values, numbers, values, values, [])
+    _require("rates", table, ("job", "sequence", "piece", "time", "owner", "factor", "rate"))
+    columns: dict[str, Any] = {name: _numbers(table[name], -1, np.int64) for name in ("job", "sequence", "piece")}
+    columns |= {name: _numbers(table[name], np.nan, np.float64) for name in ("time", "factor", "rate")}
+    owners = table["owner"].cast(pa.string()).combine_chunks().dictionary_encode()
+    columns["owner"] = _numbers(owners.indices, -1, np.int64)
+    number, firsts = columns.pop("piece"), np.flatnonzero(pieces.first)
+    place = np.searchsorted(pieces.sequence[firsts], columns["sequence"])
+    known = np.append(pieces.sequence[firsts], -1)[place] == columns["sequence"]
+    columns["at"] = np.where(known, np.append(firsts, 0)[place] + number, 0)
+    in_job = np.append(pieces.sequence, -1)[np.clip(columns["at"], 0, len(pieces))] == columns["sequence"]
+    known &= (number >= 0) & in_job
+    offences.add_where("rates", ~known, columns["job"], columns["time"], lambda i: f"the job has no piece {number[i]}")
+    order = np.lexsort((columns["at"], columns["sequence"]))
+    order = order[known[order]]
+    return Rates(**{name: column[order] for name, column in columns.items()}, owners=owners.dictionary.to_pylist())
 
 
 def _node_changes(table: pa.Table | None, cluster: Cluster) -> NodeChanges:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from schedlab.engine.check.record import Pieces, Record
+from schedlab.engine.check.record import Record
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,9 @@ class Stays:
     nodes: NDArray[np.int64]  # position in `node_sets` of the record; -1 if none are named
     unfinished: NDArray[np.bool_]  # it went on when the run ended
     goes_on: NDArray[np.bool_]  # it is the stay before, in another shape
+    whole: NDArray[np.float64]  # the work of the whole job there
+    runtime: NDArray[np.float64]  # of the job's row,
+    as_row: NDArray[np.bool_]  # which has the shape that it had then
 
     def __len__(self) -> int:
         return len(self.job)
@@ -36,8 +39,6 @@ def stays_of(record: Record) -> Stays:
     """The stays of jobs that simply ran, then those that are told in pieces."""
     simple = np.flatnonzero(record.started & ~record.pieced)
     pieces = record.pieces
-    last = np.flatnonzero(~_same_stay(pieces))
-    first = np.insert(last[:-1] + 1, 0, 0)[: len(last)]
     after_reshape = np.insert(pieces.ended("reshaped")[:-1], 0, False)[: len(pieces)] & ~pieces.first
 
     def joined(of_rows: NDArray[Any], of_pieces: NDArray[Any]) -> NDArray[Any]:
@@ -46,25 +47,19 @@ def stays_of(record: Record) -> Stays:
         return np.concatenate([of_rows[simple], of_pieces])
 
     return Stays(
-        job=joined(record.job, pieces.job[first]),
-        sequence=joined(record.sequence, pieces.sequence[first]),
-        user=joined(record.user, record.user[pieces.row[first]]),
-        begin=joined(record.start, pieces.begin[first]),
-        end=joined(record.end, pieces.end[last]),
-        expected_end=joined(record.start + record.estimate, pieces.expected_end[first]),
-        cores=joined(record.cores, pieces.cores[first]),
-        count=joined(record.count, pieces.count[first]),
-        request=joined(record.request, pieces.request[first]),
-        nodes=joined(record.nodes, pieces.nodes[first]),
-        unfinished=joined(record.in_state("running"), pieces.ended("unfinished")[last]),
-        goes_on=joined(np.zeros(len(record.job), bool), after_reshape[first]),
+        job=joined(record.job, pieces.job),
+        sequence=joined(record.sequence, pieces.sequence),
+        user=joined(record.user, record.user[pieces.row]),
+        begin=joined(record.start, pieces.begin),
+        end=joined(record.end, pieces.end),
+        expected_end=joined(record.start + record.estimate, pieces.expected_end),
+        cores=joined(record.cores, pieces.cores),
+        count=joined(record.count, pieces.count),
+        request=joined(record.request, pieces.request),
+        nodes=joined(record.nodes, pieces.nodes),
+        unfinished=joined(record.in_state("running"), pieces.ended("unfinished")),
+        goes_on=joined(np.zeros(len(record.job), bool), after_reshape),
+        whole=joined(record.runtime, pieces.whole),
+        runtime=joined(record.runtime, record.runtime[pieces.row]),
+        as_row=joined(np.ones(len(record.job), bool), pieces.same_shape(record.count, record.request)),
     )
-
-
-def _same_stay(pieces: Pieces) -> NDArray[np.bool_]:
-    """Whether a piece and the next one are one stay: only the rate changed."""
-    same = pieces.ended("slowed") & ~pieces.last
-    for column in (pieces.nodes, pieces.count, pieces.request):
-        same[:-1] &= column[1:] == column[:-1]
-    same[:-1] &= pieces.begin[1:] == pieces.end[:-1]
-    return same
