@@ -29,6 +29,7 @@ from benchmarks import (
     scaling,
     slurm,
     study,
+    submit,
     watch,
 )
 from benchmarks.report import Line, show
@@ -45,6 +46,7 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Line]]] = {
     "rates": rates.lines,
     "memory": memory.lines,
     "python": in_python.lines,
+    "submit": submit.lines,
     "watch": watch.lines,
     "learn": learn.lines,
     "reading": reading.lines,

@@ -351,6 +351,9 @@ void bind_view(nb::module_ &module) {
           "running", [](const ViewPtr &view) { return live(view), running_jobs(view); },
           "running jobs, soonest estimated end first")
       .def_prop_ro("suspended", [](const ViewPtr &view) { return JobsView(view, live(view).suspended()); })
+      .def_prop_ro(
+          "held", [](const ViewPtr &view) { return JobsView(view, live(view).held()); },
+          "jobs that wait for others or that a decision holds, in the order of entering")
       .def_prop_ro("plan", [](const ViewPtr &view) { return PlanView(view); })
       .def_prop_ro("free_cores", [](const ViewPtr &view) { return live(view).cluster().free_cores(); })
       .def_rw("refusal", &View::refusal,

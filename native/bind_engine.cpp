@@ -47,10 +47,8 @@ class PythonHost final : public Host {
       const auto id = nb::cast<Input<std::int64_t>>(batch_["id"]);
       columns.size = id.shape(0);
       columns.id = id.data(), columns.count = column<std::int64_t>("count");
-      columns.after = column<std::int64_t>("after");
       columns.submit = column<double>("submit"), columns.runtime = column<double>("runtime");
       columns.limit = column<double>("limit"), columns.cancel = column<double>("cancel");
-      columns.think = column<double>("think");
       columns.request = column<std::int32_t>("request"), columns.user = column<std::int32_t>("user");
       columns.group = column<std::int32_t>("group"), columns.queue = column<std::int32_t>("queue");
       columns.partition = column<std::int32_t>("partition");
@@ -61,6 +59,13 @@ class PythonHost final : public Host {
         columns.shape_request = column<std::int32_t>("shape_request");
         columns.shape_runtime = column<double>("shape_runtime"), columns.shape_limit = column<double>("shape_limit");
         columns.malleable = column<std::uint8_t>("malleable"), columns.interval = column<double>("interval");
+      }
+      columns.before_end = optional<std::int64_t>("before_end");
+      if (columns.before_end) {
+        columns.before_job = column<std::int64_t>("before_job");
+        columns.before_condition = column<std::uint8_t>("before_condition");
+        columns.before_delay = column<double>("before_delay"), columns.before_any = column<std::uint8_t>("before_any");
+        columns.last_referrer = column<std::int64_t>("last_referrer");
       }
       columns.attachment_end = optional<std::int64_t>("attachment_end");
       if (columns.attachment_end)
@@ -190,13 +195,13 @@ class Simulation {
   Simulation(const std::vector<std::string> &resources, const std::vector<std::pair<int, std::vector<Amount>>> &groups,
              const std::string &placement, std::uint64_t placement_seed, nb::object place, bool exclusive,
              const std::string &estimate, double estimate_factor, const std::optional<EstimatorChoice> &estimator,
-             bool pass_per_event, bool kill_at_limit, bool follow_dependencies,
-             const std::vector<WindowChoice> &calendar, const std::optional<BudgetChoice> &budget, bool keep_history,
-             bool follow_rates, bool validate, bool repeat_workload) {
+             bool pass_per_event, bool kill_at_limit, const std::vector<WindowChoice> &calendar,
+             const std::optional<BudgetChoice> &budget, bool keep_history, bool follow_rates, bool validate,
+             bool repeat_workload, bool follow_dependencies) {
     std::vector<Group> node_groups;
     for (const auto &[count, amounts] : groups) node_groups.push_back({count, amounts});
-    const Options options{pass_per_event, kill_at_limit,   follow_dependencies, exclusive,
-                          validate,       repeat_workload, keep_history,        follow_rates};
+    const Options options{pass_per_event,  kill_at_limit, exclusive,           validate,
+                          repeat_workload, keep_history,  follow_dependencies, follow_rates};
     std::vector<Window> windows;
     for (const auto &[nodes, from, until, users, owner] : calendar)
       windows.push_back({nodes, from, until, users, owner});
@@ -308,6 +313,7 @@ class Simulation {
     return nb::bytes(bytes.data(), bytes.size());
   }
   std::int64_t passes() const { return engine().passes(); }
+  std::size_t remembered() const { return engine().remembered(); }
   void replay(nb::bytes journal, std::int64_t passes, nb::bytes snapshot) {
     engine().replay({journal.c_str(), journal.size()}, passes, {snapshot.c_str(), snapshot.size()});
   }
@@ -407,12 +413,12 @@ void bind_engine(nb::module_ &module) {
                          "One run: a machine, the rules of time, and how jobs are placed.")
       .def(nb::init<const std::vector<std::string> &, const std::vector<std::pair<int, std::vector<Amount>>> &,
                     const std::string &, std::uint64_t, nb::object, bool, const std::string &, double,
-                    const std::optional<EstimatorChoice> &, bool, bool, bool, const std::vector<WindowChoice> &,
-                    const std::optional<BudgetChoice> &, bool, bool, bool, bool>(),
+                    const std::optional<EstimatorChoice> &, bool, bool, const std::vector<WindowChoice> &,
+                    const std::optional<BudgetChoice> &, bool, bool, bool, bool, bool>(),
            nb::kw_only(), "resources"_a, "groups"_a, "placement"_a, "placement_seed"_a, "place"_a.none(), "exclusive"_a,
-           "estimate"_a, "estimate_factor"_a, "estimator"_a.none(), "pass_per_event"_a, "kill_at_limit"_a,
-           "follow_dependencies"_a, "calendar"_a, "budget"_a.none(), "keep_history"_a, "follow_rates"_a, "validate"_a,
-           "repeat_workload"_a)
+           "estimate"_a, "estimate_factor"_a, "estimator"_a.none(), "pass_per_event"_a, "kill_at_limit"_a, "calendar"_a,
+           "budget"_a.none(), "keep_history"_a, "follow_rates"_a, "validate"_a, "repeat_workload"_a,
+           "follow_dependencies"_a)
       .def("add_request", &Simulation::add_request, nb::kw_only(), "chunk"_a, "per_node_min"_a, "per_node_max"_a,
            "exclusive"_a, "groups"_a, "reason"_a,
            "Makes the next request known; jobs point to requests by their number. A reason > 0 rejects its jobs.")
@@ -450,6 +456,8 @@ void bind_engine(nb::module_ &module) {
       .def("take_journal", &Simulation::take_journal, "What was decided since it was last taken.")
       .def("snapshot", &Simulation::snapshot, "At the end of an instant: what else a resumed run has to know.")
       .def_prop_ro("passes", &Simulation::passes, "How many passes there were, less one.")
+      .def_prop_ro("remembered", &Simulation::remembered,
+                   "How many jobs are remembered because others refer to them, or will.")
       .def("replay", &Simulation::replay, "journal"_a, "passes"_a, "snapshot"_a,
            "Before `run`: do what was decided once more, without asking anybody, up to that pass.")
       .def_prop_ro("last_job", &Simulation::last_job, "The id of the job that was last dealt with.");

@@ -277,6 +277,15 @@ void bind_jobs(nb::module_ &module) {
       .def_prop_ro(
           "malleable", [](const JobView &j) { return j.facts().flexible && j.facts().flexible->malleable; },
           "whether it may change its shape while it runs")
+      .def_prop_ro(
+          "waits_for",
+          [](const JobView &j) {
+            std::vector<std::int64_t> ids;
+            if (j.facts().waits)
+              for (const Predecessor &predecessor : j.facts().waits->open) ids.push_back(predecessor.job);
+            return ids;
+          },
+          "ids of the predecessors of a held job of which it is not known yet what becomes of them")
       .def_prop_ro("nodes", &nodes_of, "(node, chunks) of a running job")
       .def_prop_ro("attachments", &attachments_of, nb::sig("def attachments(self) -> dict[str, typing.Any]"),
                    "what it carries along, for deciders and observers that ask for it (`wants_attachments`); a copy")

@@ -21,7 +21,7 @@ Engine::Engine(Machine machine, Placement placement, std::unique_ptr<Estimator> 
       now_(-kNever),
       books_(machine_.budget() ? std::make_unique<BudgetBooks>(*machine_.budget()) : nullptr),
       tick_every_(std::clamp((1 << 20) / std::max(machine_.nodes(), 1), 1, 4096)),  // a place may cost a look at each
-      rows_(0, {options.repeat_workload, options.follow_dependencies, static_cast<std::size_t>(machine_.nodes())}),
+      rows_(0, {options.repeat_workload, static_cast<std::size_t>(machine_.nodes())}),
       timeline_(0, machine_.resource_names()),
       others_(timeline_.others.size()) {
   note_moves_ = machine_.resources() > 1;
@@ -175,6 +175,7 @@ void Engine::conclude() {
 }
 bool Engine::more_input() {
   if (cursor_ == input_.size && !input_over_) {
+    input_begin_ += static_cast<std::int64_t>(input_.size);
     cursor_ = 0;
     input_over_ = !host_.refill(input_);
     if (input_over_) input_.size = 0;
@@ -269,7 +270,7 @@ bool Engine::next_timer(Time at_most, bool corrections_only) {
     }
     const Job &job = jobs_[timer.slot];
     if (job.sequence != timer.sequence || job.state == State::Gone) continue;
-    if (timer.kind == TimerKind::Release) make_eligible(timer.slot), handled = true;
+    if (timer.kind == TimerKind::Release && job.waits) let_go(timer.slot), handled = true;
     if (timer.kind == TimerKind::Cancel && (job.state == State::Waiting || job.state == State::Held))
       cancel(timer.slot), handled = true;
     if (timer.kind == TimerKind::Correct && job.state == State::Running && !job.released &&
@@ -345,6 +346,7 @@ void Engine::finish() {
   if (pieces_) host_.take(std::move(*pieces_));
   if (rates_) rates_->owners = owners_, host_.take(std::move(*rates_));
   if (node_rows_) host_.take(std::move(*node_rows_));
+  if (predecessor_rows_) host_.take(std::move(*predecessor_rows_));
   if (submitted_rows_) host_.take(std::move(*submitted_rows_));
   if (hold_rows_) host_.take(std::move(*hold_rows_));
   if (meter_) host_.take(std::move(meter_->rows));

@@ -22,12 +22,12 @@ namespace schedlab {
 struct Options {
   bool pass_per_event = false;
   bool kill_at_limit = true;
-  bool follow_dependencies = false;
   bool exclusive = false;  // every job gets whole nodes
   bool validate = false;
-  bool repeat_workload = true;  // in the rows of results
-  bool keep_history = false;    // what finished jobs took, by user
-  bool follow_rates = false;    // estimated ends of running jobs change with their rates
+  bool repeat_workload = true;       // in the rows of results
+  bool keep_history = false;         // what finished jobs took, by user
+  bool follow_dependencies = false;  // later jobs of the log may refer to those that are submitted during the run
+  bool follow_rates = false;         // estimated ends of running jobs change with their rates
 };
 
 class KeySource;
@@ -60,6 +60,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void keep_journal() { journal_ = std::make_unique<Journal>(); }
   std::string take_journal() { return journal_->take(); }
   std::int64_t passes() const { return passes_; }
+  std::size_t remembered() const { return awaited_.size(); }  // jobs that others refer to, or will
   std::string snapshot(const Decider &decider) const;
   void replay(std::string journal, std::int64_t passes, std::string snapshot);
   void tick_every(int instants) { tick_every_ = instants_left_ = instants; }
@@ -123,13 +124,24 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void read_shapes(Job &job, std::size_t i);
   void read_attachments(Job &job, std::size_t i);
   void make_eligible(Slot slot);
-  bool hold(Slot slot);
   void begin(Slot slot, double priority, Backfilled backfilled);
   void occupy(Slot slot);
   void complete(Slot slot);
   void correct(Slot slot);
   void cancel(Slot slot);
   void leave(Slot slot, State state);
+  // Of jobs that wait for others (dependencies.cpp).
+  [[gnu::noinline, gnu::cold]] void read_predecessors(Slot slot, std::size_t i);
+  [[gnu::noinline, gnu::cold]] void hold(Slot slot);
+  [[gnu::noinline, gnu::cold]] void tell_start(const Job &job);
+  [[gnu::noinline, gnu::cold]] void tell_end(const Job &job, State state);
+  void await(Slot slot, std::int64_t last_referrer);
+  void follow(Slot slot, std::span<const Predecessor> before, bool any, std::int64_t position);
+  void forget_if_done(std::int64_t id, std::int64_t position);
+  void let_go(Slot slot);
+  void dismiss(Slot slot);
+  void tell_followers(std::int64_t id, Awaited &awaited);
+  void write_predecessor(const Job &job, const Predecessor &predecessor, bool any, bool known);
   void release(Slot slot);
   void stop(Slot slot);  // takes a running job off its nodes before its end
   void settle(Job &job);
@@ -262,6 +274,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::vector<Reason> request_reasons_;
   JobColumns input_;
   std::size_t cursor_ = 0;
+  std::int64_t input_begin_ = 0;  // position in the log of its first job
   bool input_over_ = false;
 
   Time now_ = 0;
@@ -310,8 +323,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::uint64_t changes_ = 0, starts_ = 0, timer_order_ = 0;
   std::uint64_t moved_ends_ = 0;  // entries of ends_ that are out of date
 
-  std::unordered_map<std::int64_t, Time> ends_by_id_;  // follow_dependencies: when each job left, or kNever
-  std::unordered_map<std::int64_t, std::vector<std::pair<Slot, std::int64_t>>> held_by_;  // and who waits for it
+  std::unordered_map<std::int64_t, Awaited> awaited_;  // by id: the jobs that others refer to, or will
+  std::vector<Slot> hopeless_;                         // held jobs whose condition can never hold,
+  bool dismissing_ = false;                            // while they are being dismissed
   std::unordered_map<std::int32_t, std::vector<Finished>> history_;
   std::vector<Slot> suspended_;
 
@@ -324,6 +338,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::optional<RateRows> rates_;
   std::vector<std::string> owners_;  // of factors of rates, in the order in which they first had one
   std::optional<NodeRows> node_rows_;
+  std::optional<PredecessorRows> predecessor_rows_;
   std::optional<SubmittedRows> submitted_rows_;
   std::optional<HoldRows> hold_rows_;
   std::unique_ptr<Meter> meter_;

@@ -22,6 +22,7 @@ void Engine::validate() const {
   for (Slot slot = 0; slot < jobs_.size(); ++slot) {
     const Job &job = jobs_[slot];
     waiting += job.state == State::Waiting;
+    require(!job.waits || job.state == State::Held, "a job that is not held waits for others");
     if (job.state != State::Running) continue;
     ++running;
     std::int64_t chunks = 0;

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "machine.hpp"
+#include "predecessors.hpp"
 
 namespace schedlab {
 
@@ -35,8 +36,9 @@ enum class Reason : std::uint8_t {
   Preempted,
   NodeFailure,
   Maintenance,
-  TimeLimit,  // by whoever decides elsewhere; one that the engine kills at its limit has no reason
-  Withdrawn,  // by a decision, while it waited or was held
+  TimeLimit,       // by whoever decides elsewhere; one that the engine kills at its limit has no reason
+  NeverSatisfied,  // what it waited for cannot happen any more
+  Withdrawn,       // by a decision, while it waited or was held
 };
 
 // One way to run a job: on what, and how long that takes and may take.
@@ -87,11 +89,11 @@ struct Job {
   std::int64_t count, cores;
   const Request *request;
   std::int32_t request_number, user, group, queue, partition;
-  std::int64_t after;
-  Time think;
   std::unique_ptr<Flexible> flexible;  // null: it is rigid
   std::int32_t shape = 0;              // which of its shapes the fields above are
   std::unique_ptr<Pace> pace;          // null: it works at rate 1, and nothing is told of it but its row
+  bool awaited;                        // others may refer to it
+  std::unique_ptr<Waits> waits;        // null: it is not held by predecessors
   std::unique_ptr<Extra> extra;        // null: it has nothing of that
 
   Extra &more() { return *(extra ? extra : extra = std::make_unique<Extra>()); }
@@ -128,7 +130,7 @@ struct Job {
   // Nothing has become of it yet.
   void make_new() {
     eligible = start = key = estimated_end = std::numeric_limits<double>::quiet_NaN();
-    released = listed = pieced = false;
+    released = listed = pieced = awaited = false;
     backfilled = false;
     work = runtime, overhead = 0;
     corrections = 0;

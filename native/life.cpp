@@ -30,7 +30,6 @@ void Engine::submit() {
   job.count = input_.count[i], job.cores = job.count * job.request->cores;
   job.user = input_.user[i], job.group = input_.group[i], job.queue = input_.queue[i];
   job.partition = input_.partition[i];
-  job.after = input_.after[i], job.think = input_.think[i];
   if (input_.key[0]) job.given_key[0] = input_.key[0][i];
   if (input_.key[1]) job.given_key[1] = input_.key[1][i];
   job.flexible.reset(), job.shape = 0;
@@ -42,6 +41,8 @@ void Engine::submit() {
   if (ids_) [[unlikely]]
     note_id(job);
   job.make_new();
+  if (input_.before_end) [[unlikely]]
+    read_predecessors(slot, i);
   job.first_estimate = estimator_->estimate(job, slot);
   enter(slot, input_.cancel[i]);
 }
@@ -53,8 +54,6 @@ void Engine::enter(Slot slot, Time cancel) {
   job.estimate = job.first_estimate;
   job.state = State::Held;
   job.reason = request_reasons_[static_cast<std::size_t>(job.request_number)];
-  if (options_.follow_dependencies) ends_by_id_.emplace(job.id, kNever);
-
   if (job.reason == Reason::None && job.count > job.request->largest) job.reason = Reason::TooLarge;
   if (job.reason == Reason::None && machine_.capped() && !affordable_alone(job)) [[unlikely]]
     job.reason = Reason::OverBudget;
@@ -63,7 +62,10 @@ void Engine::enter(Slot slot, Time cancel) {
     return;
   }
   if (cancel < kNever) set_timer(std::max(cancel, now_), TimerKind::Cancel, slot);
-  if (!hold(slot)) make_eligible(slot);
+  if (job.waits) [[unlikely]]
+    hold(slot);
+  else
+    make_eligible(slot);
 }
 
 // Does the budget allow it on an otherwise idle machine?
@@ -72,24 +74,6 @@ void Engine::enter(Slot slot, Time cancel) {
   Shares shares;
   return placement_.place(machine_, machine_.empty(), *job.request, job.count, job.sequence, shares) &&
          machine_.affords(machine_.empty(), *job.request, shares);
-}
-
-// Does it have to wait for another job's end? Then it is held until that and its think time have passed.
-bool Engine::hold(Slot slot) {
-  const Job &job = jobs_[slot];
-  if (!options_.follow_dependencies || job.after < 0 || job.after == job.id) return false;
-  const auto found = ends_by_id_.find(job.after);
-  if (found == ends_by_id_.end()) return false;
-  if (found->second == kNever) {
-    held_by_[job.after].emplace_back(slot, job.sequence);
-    if (reasons_) reasons_->held.push_back(slot);
-    return true;
-  }
-  const Time release = found->second + job.think;
-  if (release <= now_) return false;
-  set_timer(release, TimerKind::Release, slot);
-  if (reasons_) reasons_->held.push_back(slot);
-  return true;
 }
 
 // The other shapes that it may have.
@@ -214,6 +198,8 @@ void Engine::count_others(const Job &job, int sign, std::size_t first) {
   job.start = now_;
   job.used = 0, job.allowance = job.limit;
   occupy(slot);
+  if (job.awaited) [[unlikely]]
+    tell_start(job);
 }
 
 // Takes job.shares and works there from now on, at rate 1.
@@ -439,7 +425,6 @@ void Engine::write(const Job &job, State state) {
   rows_.user[row] = job.user, rows_.group[row] = job.group, rows_.queue[row] = job.queue;
   rows_.partition[row] = job.partition;
   rows_.submit[row] = job.submit, rows_.runtime[row] = job.runtime, rows_.limit[row] = job.limit;
-  if (rows_.content.dependencies) rows_.after[row] = job.after, rows_.think[row] = job.think;
 }
 
 void Engine::leave(Slot slot, State state) {
@@ -453,15 +438,9 @@ void Engine::leave(Slot slot, State state) {
   write(job, state);
   ++ended_;
   gone_.push_back(slot);
-  if (options_.follow_dependencies) {
-    ends_by_id_[job.id] = now_;
-    if (const auto held = held_by_.find(job.id); held != held_by_.end()) {
-      for (const auto &[next, sequence] : held->second)
-        if (jobs_[next].sequence == sequence && jobs_[next].state == State::Held)
-          set_timer(now_ + jobs_[next].think, TimerKind::Release, next);
-      held_by_.erase(held);
-    }
-  }
+  job.waits.reset();
+  if (job.awaited && state < State::Held) [[unlikely]]
+    tell_end(job, state);
 }
 
 void Engine::set_timer(Time time, TimerKind kind, Slot slot) {

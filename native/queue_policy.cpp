@@ -75,7 +75,11 @@ void QueuePolicy::recall(View &view, std::span<const double>) {
 void QueuePolicy::drop_held(View &view, Slot slot) {
   Job &job = view.annotate(slot);
   const Time since = std::exchange(job.extra->queued_since, kNever);
-  if (std::isnan(job.key) || since == kNever) return;  // it has never been here, or is gone from here already
+  if (std::isnan(job.key)) return;  // it has never been here, or is gone from here already
+  if (std::erase_if(fresh_, [slot](const Waiting &who) { return who.slot == slot; }) > 0) {  // it came just now
+    job.key = std::numeric_limits<double>::quiet_NaN();
+    return;
+  }
   const Time eligible = std::exchange(job.eligible, since);
   queue_.erase(waiting(job, slot, job.key));
   left(view, slot);

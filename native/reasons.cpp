@@ -106,7 +106,7 @@ void Engine::tell_reasons() {
   }
 }
 
-// By a decision; or until another job's end, or until some time after it.
+// By a decision; or until others have started or ended, or until some time after that.
 void Engine::tell_why_held() {
   std::erase_if(reasons_->held, [&](Slot slot) {
     const Job &job = jobs_[slot];
@@ -115,9 +115,8 @@ void Engine::tell_why_held() {
       reasons_->record.set(slot, job, now_, {WaitReason::Held});
       return false;
     }
-    const auto end = ends_by_id_.find(job.after);
-    const bool gone = end == ends_by_id_.end() || end->second < kNever;
-    reasons_->record.set(slot, job, now_, {WaitReason::Dependency, gone ? -1 : job.after});
+    const bool open = job.waits && !job.waits->open.empty();
+    reasons_->record.set(slot, job, now_, {WaitReason::Dependency, open ? job.waits->open.front().job : -1});
     return false;
   });
 }

@@ -37,7 +37,6 @@ Slot Engine::new_job(const Submission &submission) {
   job.count = submission.count, job.cores = job.count * job.request->cores;
   job.user = submission.user, job.group = submission.group, job.queue = submission.queue;
   job.partition = submission.partition;
-  job.after = -1, job.think = 0;
   job.flexible.reset(), job.shape = 0, job.extra.reset();
   job.state = State::Coming;
   job.make_new();
@@ -56,6 +55,7 @@ void Engine::enter_submitted(Slot slot, Time called, Time cancel) {
   }
   ++next_sequence_, ++submitted_;
   write_submitted(job, called, cancel);
+  if (options_.follow_dependencies) await(slot, std::numeric_limits<std::int64_t>::max());
   if (key_sources_[0] || key_sources_[1]) without_keys_.emplace_back(slot, job.sequence);
   enter(slot, cancel);
 }
@@ -196,6 +196,7 @@ void Engine::write_hold(Job &job) {
   }
   const std::size_t row = hold_rows_->new_row();
   hold_rows_->sequence[row] = job.sequence, hold_rows_->id[row] = job.id;
+  hold_rows_->eligible[row] = job.eligible;
   hold_rows_->begin[row] = job.extra->held_since, hold_rows_->end[row] = now_;
   job.extra->held_since = kNever;
 }
@@ -331,6 +332,14 @@ std::vector<std::int64_t> View::submit(std::vector<Submission> jobs, std::vector
 }
 
 std::int64_t View::submitted() const { return engine_->submitted_; }
+
+std::vector<Slot> View::held() const {
+  std::vector<Slot> found;
+  for (Slot slot = 0; slot < engine_->jobs_.size(); ++slot)
+    if (job(slot).state == State::Held) found.push_back(slot);
+  std::sort(found.begin(), found.end(), [&](Slot a, Slot b) { return job(a).sequence < job(b).sequence; });
+  return found;
+}
 
 const char *View::asking() const { return engine_->asking_; }
 

@@ -11,8 +11,8 @@ namespace schedlab {
 // A batch of the workload; the memory belongs to the host until it gives the next one.
 struct JobColumns {
   std::size_t size = 0;
-  const std::int64_t *id, *count, *after;
-  const double *submit, *runtime, *limit, *cancel, *think;
+  const std::int64_t *id, *count;
+  const double *submit, *runtime, *limit, *cancel;
   const std::int32_t *request, *user, *group, *queue, *partition;
   const double *key[2] = {
       nullptr, nullptr};  // places in the queue and among backfill candidates that the host has computed; null if not
@@ -23,6 +23,12 @@ struct JobColumns {
   const double *shape_runtime, *shape_limit;
   const std::uint8_t *malleable;
   const double *interval;
+
+  // The jobs to wait for, where dependencies are followed and there are any: those of job i are from before_end[i - 1]
+  // to before_end[i]. `last_referrer` is the position in the log of the last job that refers to this one; -1 if none.
+  const std::int64_t *before_end = nullptr, *before_job, *last_referrer;
+  const std::uint8_t *before_condition, *before_any;
+  const double *before_delay;
 
   // What jobs carry along, where somebody asks for it: JSON texts, that of job i from attachment_end[i - 1] on.
   const std::int64_t *attachment_end = nullptr;
@@ -53,7 +59,6 @@ struct AllocationRows : Batch {
 // What the rows of a run tell.
 struct RowContent {
   bool workload;      // of a job, also what the workload says; otherwise the host looks there, by `sequence`
-  bool dependencies;  // and whom it had to wait for
   std::size_t nodes;  // the most that a job can have
 };
 
@@ -66,9 +71,9 @@ struct JobRows : Batch {
   AllocationRows allocations;
 
   RowContent content;
-  Column<std::int64_t> id, count, after;
+  Column<std::int64_t> id, count;
   Column<std::int32_t> request, user, group, queue, partition;
-  Column<double> submit, runtime, limit, think;
+  Column<double> submit, runtime, limit;
 
   JobRows(int number, RowContent wanted) : Batch("jobs", number), allocations(number, wanted.nodes), content(wanted) {
     std::vector<Named> named{
@@ -86,7 +91,6 @@ struct JobRows : Batch {
                                  {"submit", submit},
                                  {"runtime", runtime},
                                  {"limit", limit}});
-    if (content.workload && content.dependencies) named.insert(named.end(), {{"after", after}, {"think", think}});
     lay_out(named);
   }
   const Batch *details() const override { return &allocations; }
@@ -146,6 +150,23 @@ struct RateRows : Batch {
   const std::vector<std::string> *texts() const override { return &owners; }
 };
 
+// Whom jobs had to wait for, in the order of their submission.
+struct PredecessorRows : Batch {
+  Column<std::int64_t> sequence, id, predecessor;
+  Column<std::uint8_t> condition, any, known;  // `known`: one that is not has no say
+  Column<double> delay;
+
+  explicit PredecessorRows(int number) : Batch("predecessors", number) {
+    lay_out({{"sequence", sequence},
+             {"id", id},
+             {"predecessor", predecessor},
+             {"condition", condition},
+             {"delay", delay},
+             {"any", any},
+             {"known", known}});
+  }
+};
+
 // Jobs that were submitted during the run, in the order of entering; what else is known of them only where the rows of
 // results do not tell it.
 struct SubmittedRows : Batch {
@@ -175,10 +196,10 @@ struct SubmittedRows : Batch {
 // Stretches during which a job was held by a decision.
 struct HoldRows : Batch {
   Column<std::int64_t> sequence, id;
-  Column<double> begin, end;
+  Column<double> eligible, begin, end;  // `eligible`: since when it had been so
 
   explicit HoldRows(int number) : Batch("holds", number) {
-    lay_out({{"sequence", sequence}, {"id", id}, {"begin", begin}, {"end", end}});
+    lay_out({{"sequence", sequence}, {"id", id}, {"eligible", eligible}, {"begin", begin}, {"end", end}});
   }
 };
 

@@ -110,6 +110,7 @@ class View {
   std::size_t waiting() const;
   const EstimatedEnds &estimated_ends() const;
   const std::vector<Slot> &suspended() const;
+  std::vector<Slot> held() const;  // by other jobs or by decisions, in the order of entering
   std::vector<Move> take_moves();  // since they were last taken
   NodeMode mode(int node) const;
   std::int64_t node_changes() const;  // so far

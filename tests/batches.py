@@ -9,6 +9,7 @@ import numpy as np
 from schedlab.model.cluster import Cluster
 from schedlab.model.request import SINGLE_CORE
 from schedlab.model.states import STATES
+from schedlab.model.workload import JobBatch
 
 NAN = float("nan")
 
@@ -33,6 +34,18 @@ FIVE_TIMES = [
     (160.0, 0, 0, 0, 0),
 ]
 TWO_NODES = Cluster.uniform(2, cores=2)
+
+
+def after(jobs: JobBatch) -> list[int]:
+    """The first predecessor of each job, -1 for none."""
+    before = jobs.predecessors
+    return [-1] * len(jobs) if before is None else before.first.tolist()
+
+
+def think(jobs: JobBatch) -> list[float]:
+    """How long each waits after its first predecessor."""
+    before = jobs.predecessors
+    return [0.0] * len(jobs) if before is None else [some[0].delay if some else 0.0 for some in before.lists()]
 
 
 def job_batch(rows: list[tuple[Any, ...]] = FIVE_JOBS) -> dict[str, Any]:

@@ -107,8 +107,9 @@ def decoded(workload: Workload) -> dict[str, list[object]]:
     """Columns with names and requests in the place of numbers, but for what event files do not hold."""
     (jobs,) = workload.batches()
     found: dict[str, list[object]] = {}
-    for name in ("id", "submit", "runtime", "count", "cancel", "after"):
+    for name in ("id", "submit", "runtime", "count", "cancel"):
         found[name] = getattr(jobs, name).tolist()
+    found["before"] = [] if jobs.predecessors is None else list(jobs.predecessors.lists())
     for name in ("user", "group", "queue", "partition"):
         names = {-1: None} | dict(enumerate(workload.labels.get(name, [])))
         found[name] = [names[number] for number in getattr(jobs, name).tolist()]

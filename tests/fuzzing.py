@@ -43,7 +43,7 @@ def check_workload(
     workload: Workload,
     *,
     bad_rows: int = 5,
-    durations: Sequence[str] = ("submit", "runtime", "limit", "think"),
+    durations: Sequence[str] = ("submit", "runtime", "limit"),
     longest: float = 1e12,
     largest: float = 1e9,
 ) -> dict[str, list[str]]:
@@ -64,6 +64,8 @@ def check_workload(
     assert np.all(np.lexsort((columns["id"], columns["submit"])) == np.arange(report.kept))
     for name in durations:
         assert np.all((columns[name] >= 0) & (columns[name] <= longest)), name
+    for before in [batch.predecessors for batch in batches if batch.predecessors is not None]:
+        assert np.all((before.delay >= 0) & (before.delay <= longest)) and before.end[-1] == len(before.job) > 0
     assert np.all((columns["count"] >= 1) & (columns["count"] <= largest))
     assert np.all(columns["cancel"] >= columns["submit"])
     assert columns["request"].max() < len(workload.requests)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from schedlab.model.errors import InvariantError as InvariantError
     from schedlab.model.errors import PolicyError as PolicyError
     from schedlab.model.errors import SchedlabError as SchedlabError
+    from schedlab.model.predecessors import Predecessor as Predecessor
     from schedlab.model.request import Request as Request
     from schedlab.model.run import Run as Run
     from schedlab.model.workload import JobBatch as JobBatch
@@ -55,6 +56,7 @@ _PUBLIC = {
     "Phase": "schedlab.model.workload",
     "Policy": "schedlab.engine.decider",
     "PolicyError": "schedlab.model.errors",
+    "Predecessor": "schedlab.model.predecessors",
     "Request": "schedlab.model.request",
     "Run": "schedlab.model.run",
     "Scenario": "schedlab.engine.scenario",

@@ -93,6 +93,12 @@ class Job:
         """whether it may change its shape while it runs"""
 
     @property
+    def waits_for(self) -> list[int]:
+        """
+        ids of the predecessors of a held job of which it is not known yet what becomes of them
+        """
+
+    @property
     def nodes(self) -> list[tuple[int, int]]:
         """(node, chunks) of a running job"""
 
@@ -172,6 +178,12 @@ class View:
 
     @property
     def suspended(self) -> Jobs: ...
+    @property
+    def held(self) -> Jobs:
+        """
+        jobs that wait for others or that a decision holds, in the order of entering
+        """
+
     @property
     def plan(self) -> Plan: ...
     @property
@@ -506,13 +518,13 @@ class Simulation:
         estimator: tuple[str, object, object] | None,
         pass_per_event: bool,
         kill_at_limit: bool,
-        follow_dependencies: bool,
         calendar: Sequence[tuple[Sequence[int], float, float, Sequence[int], str]],
         budget: tuple[str, float, int | None, Sequence[tuple[Sequence[int], int, int]]] | None,
         keep_history: bool,
         follow_rates: bool,
         validate: bool,
         repeat_workload: bool,
+        follow_dependencies: bool,
     ) -> None: ...
     def add_request(
         self,
@@ -612,6 +624,10 @@ class Simulation:
     @property
     def passes(self) -> int:
         """How many passes there were, less one."""
+
+    @property
+    def remembered(self) -> int:
+        """How many jobs are remembered because others refer to them, or will."""
 
     def replay(self, journal: bytes, passes: int, snapshot: bytes) -> None:
         """

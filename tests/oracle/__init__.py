@@ -4,8 +4,8 @@ Nothing is indexed or kept between passes: free resources, queue order, shadow t
 list of running jobs each time somebody asks.
 """
 
-from tests.oracle.jobs import Change, Job, Policy, Result, Window
+from tests.oracle.jobs import Act, Change, Job, Policy, Result, Window
 from tests.oracle.machine import Cap
 from tests.oracle.simulator import simulate
 
-__all__ = ["Cap", "Change", "Job", "Policy", "Result", "Window", "simulate"]
+__all__ = ["Act", "Cap", "Change", "Job", "Policy", "Result", "Window", "simulate"]

@@ -31,8 +31,8 @@ class Job:
     request: Request = SINGLE_CORE
     user: int = -1
     cancel: float = math.inf
-    after: int = -1
-    think: float = 0.0
+    predecessors: list[tuple[int, int, float]] = field(default_factory=list)  # id, condition, delay
+    any: bool = False  # one of them suffices
     group: int = -1
     queue: int = -1
 
@@ -48,6 +48,10 @@ class Job:
     started: int = 0  # grows from start to start
     nodes: dict[int, int] = field(default_factory=dict)  # node number -> chunks
     attempt: int = 0  # grows when it is requeued, or ends otherwise than by itself
+    first_start: float = math.nan
+    waits: list[tuple[Job, str, float]] = field(default_factory=list)  # for those of its predecessors that are known
+    release: float = math.inf  # when it is to be let go, as far as that is known
+    hopeless: bool = False  # its condition can never hold
     released: bool = False  # passes=event: gone as believed, its completion not delivered yet
     state: str = ""
     # How it works on its nodes: what was left to do, and what it was believed to be, at `since`, at which rate.
@@ -101,6 +105,16 @@ class Change:
 Order = str | Callable[[Job, float], float]
 
 
+@dataclass(frozen=True, eq=False)
+class Act:
+    """What somebody does at a time, before or after the policy's pass: submit a job, or hold, release, withdraw one."""
+
+    time: float
+    when: str
+    what: str
+    job: Job | int  # to be submitted; or the id of one
+
+
 @dataclass(frozen=True)
 class Policy:
     """backfill × order × placement. An order is a name, an expression, or a function (job, now) -> key.
@@ -132,6 +146,7 @@ class Result:
     estimate: float
     backfilled: bool
     priority: float
+    hopeless: bool
     nodes: dict[str, int]
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tests.oracle.jobs import Job, Policy, Window, sort_key
 from tests.oracle.machine import Cap, Claim, capacity, place, rooms
 from tests.oracle.passes import earliest, fits_at, shadow_time
-from tests.oracle.simulator import Options, Simulation
+from tests.oracle.simulator import Options, Simulation, since
 
 from schedlab.model.cluster import Cluster
 
@@ -77,8 +77,8 @@ class Explained(Simulation):
             if job not in self.waiting and job not in self.held:
                 self.tell(job, None)
         for job in self.held:
-            predecessor = next(other for other in self.submitted if other.id == job.after)
-            self.tell(job, ("dependency", None if predecessor.state else predecessor.id))
+            undecided = [other.id for other, condition, _ in job.waits if since(other, condition) is None]
+            self.tell(job, ("dependency", undecided[0] if undecided else None))
         if asked:
             queue = sorted(self.waiting, key=lambda job: sort_key(self.policy.order, job, self.now))
             for job in queue:

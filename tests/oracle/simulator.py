@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
-from tests.oracle.jobs import Change, Job, Policy, Result, Window, sort_key
+from tests.oracle.jobs import Act, Change, Job, Policy, Result, Window, sort_key
 from tests.oracle.machine import Cap, Claim, Node, Room, capacity, nodes_of, place, rooms, rooms_during
 from tests.oracle.pace import Pace
 from tests.oracle.passes import Reservations, ask
@@ -30,6 +30,7 @@ def simulate(
     dependencies: str = "ignore",
     cap: Cap | None = None,
     windows: Sequence[Window] = (),
+    script: Sequence[Act] = (),
     beliefs: str = "limit",
     changes: Sequence[Change] = (),
     speeds: Sequence[float] = (),
@@ -37,13 +38,15 @@ def simulate(
 ) -> list[Result]:
     """The schedule, in the order of `sequence`. The jobs are changed; use them once.
 
-    `changes` of rates are made before the first pass at or after their time; `speeds` are those of nodes, 1 is that of
-    the log; jobs that share a node with others have the factor `sharing`.
+    `script` is what somebody does to jobs in the course of it; those that he submits are not among `jobs`. `changes` of
+    rates are made before the first pass at or after their time; `speeds` are those of nodes, 1 is that of the log; jobs
+    that share a node with others have the factor `sharing`.
     """
     options = Options(estimate, overrun, passes, dependencies)
-    simulation = Simulation(jobs, cluster, policy, options, cap, windows)
+    simulation = Simulation(jobs, cluster, policy, options, cap, windows, script)
     simulation.pace = Pace(simulation, beliefs == "rates", sorted(changes, key=lambda c: c.time), speeds, sharing)
     simulation.run()
+    jobs = [*jobs, *(job for job in simulation.submitted if job not in jobs)]
     names = [node.name for node in simulation.nodes]
     return [
         Result(
@@ -62,6 +65,33 @@ class Options:
     dependencies: str
 
 
+CONDITIONS = ("ended", "completed", "not completed", "started")
+
+
+def since(job: Job, condition: str) -> float | None:
+    """Since when the condition holds of a job: infinite if it never will, None while that is open."""
+    if condition == "started" and not math.isnan(job.first_start):
+        return job.first_start
+    if not job.state:
+        return None
+    wrong = {"completed": job.state != "completed", "not completed": job.state == "completed"}
+    return math.inf if wrong.get(condition) else job.end
+
+
+def is_hopeless(job: Job) -> bool:
+    never = [since(other, condition) == math.inf for other, condition, _ in job.waits]
+    return all(never) if job.any else any(never)
+
+
+def release_of(job: Job) -> float:
+    """When it may be eligible, as far as it is known."""
+    times = [(since(other, condition), delay) for other, condition, delay in job.waits]
+    known = [time + delay for time, delay in times if time is not None]
+    if job.any:
+        return min(known, default=math.inf)
+    return max(known) if len(known) == len(times) else math.inf
+
+
 class Simulation:
     def __init__(
         self,
@@ -71,11 +101,13 @@ class Simulation:
         options: Options,
         cap: Cap | None = None,
         windows: Sequence[Window] = (),
+        script: Sequence[Act] = (),
     ) -> None:
+        self.script, self.script_given = list(script), bool(script)
         self.jobs, self.cluster, self.policy, self.options = jobs, cluster, policy, options
         self.cap, self.windows = cap, windows
         if cluster.pool:  # its node does not matter, and so do not bounds for nodes
-            for job in jobs:
+            for job in [*jobs, *(act.job for act in script if isinstance(act.job, Job))]:
                 job.request = replace(job.request, per_node_min=0, per_node_max=0, exclusive=False)
         self.nodes = nodes_of(cluster)
         self.default_partition = next((p.name for p in cluster.partitions if p.default), None)
@@ -86,6 +118,7 @@ class Simulation:
         self.events_set = 0
         self.submitted: list[Job] = []
         self.held: list[Job] = []  # by a predecessor
+        self.kept_back: list[Job] = []  # by the script
         self.waiting: list[Job] = []
         self.running: list[Job] = []  # in the order of starting
         self.ended_runs: dict[int, list[float]] = {}  # user -> how long his ended jobs ran
@@ -108,6 +141,8 @@ class Simulation:
                 self.set_event("wake-up", time, None)
         for change in self.pace.changes:
             self.set_event("wake-up", change.time, None)
+        for time in {act.time for act in self.script}:
+            self.set_event("wake-up", time, None)
         while self.events:
             self.now = self.events[0][0]
             if self.options.passes == "event":
@@ -116,8 +151,8 @@ class Simulation:
             while self.events and self.events[0][0] == self.now:
                 asked |= self.one_round()
             self.instant_is_over(asked)
-        for job in self.held:
-            job.state = "held"
+        for job in (*self.held, *self.kept_back):
+            job.state, job.end = "held", self.now
 
     def instant_is_over(self, asked: bool) -> None:
         """For those who look on; `asked`: the policy was."""
@@ -138,13 +173,43 @@ class Simulation:
             if self.options.passes == "event":
                 break
         if concerned:
+            self.act("before")
             again = True
             while again:
                 self.maintain()
                 self.pace.make_changes()
                 ask(self)
+                while self.act("after"):
+                    ask(self)
                 again = self.pace.look_at_neighbours() and self.options.passes == "instant"
         return concerned
+
+    # What somebody does to jobs, by a script.
+
+    def act(self, when: str) -> bool:
+        """What is to be done now; whether the policy is to be asked because of it."""
+        due = [act for act in self.script if act.time == self.now and act.when == when]
+        self.script = [act for act in self.script if act not in due]
+        told = [self.one_act(act) for act in due]
+        return any(told)
+
+    def one_act(self, act: Act) -> bool:
+        if isinstance(act.job, Job):
+            return self.on_submission(act.job)
+        job = next((job for job in self.submitted if job.id == act.job and not job.state), None)
+        if job is None:
+            return False
+        if act.what == "hold" and job in self.waiting:
+            self.waiting.remove(job)
+            self.reservations.compress |= self.reservations.claims.pop(job, None) is not None
+            self.kept_back.append(job)
+            return True
+        if act.what == "release" and job in self.kept_back:
+            self.kept_back.remove(job)
+            return self.make_eligible(job)
+        if act.what == "withdraw":
+            return self.on_cancellation(job)
+        return False
 
     def release_what_ends_as_believed(self) -> None:
         for job in self.running:
@@ -183,8 +248,11 @@ class Simulation:
     # Events. Each says whether it is something the policy is to be asked about.
 
     def on_submission(self, job: Job) -> bool:
-        follows = self.options.dependencies == "follow" and job.after >= 0
-        predecessor = next((other for other in self.submitted if follows and other.id == job.after), None)
+        if self.options.dependencies == "follow":
+            for number, condition, delay in job.predecessors:
+                known = [other for other in self.submitted if other.id == number]
+                job.waits += [(other, CONDITIONS[condition], delay) for other in known[:1]]
+        job.sequence = len(self.submitted) if self.script_given else job.sequence
         self.submitted.append(job)
         job.estimate = job.believed = self.first_estimate(job)
         if job.cancel < math.inf:
@@ -192,15 +260,24 @@ class Simulation:
         if not self.could_ever_fit(job):
             self.leave(job, "rejected")
             return False
-        if predecessor is None or (predecessor.state and predecessor.end + job.think <= self.now):
+        if not job.waits or release_of(job) <= self.now:
             return self.make_eligible(job)
         self.held.append(job)
-        if predecessor.state:
-            self.set_event("release", predecessor.end + job.think, job)
+        self.look_at(job)
+        if job.hopeless:
+            self.leave(job, "cancelled")
         return False
 
+    def look_at(self, job: Job) -> None:
+        """What has become of those that a held job waits for?"""
+        job.hopeless = is_hopeless(job)
+        release = release_of(job)
+        if not job.hopeless and release < job.release:
+            job.release = release
+            self.set_event("release", release, job)
+
     def on_release(self, job: Job) -> bool:
-        if job.state:  # cancelled meanwhile
+        if job not in self.held:  # cancelled meanwhile, or another predecessor was enough
             return False
         self.held.remove(job)
         return self.make_eligible(job)
@@ -218,8 +295,10 @@ class Simulation:
         return True
 
     def on_cancellation(self, job: Job) -> bool:
-        if job in self.held:
-            self.held.remove(job)
+        if job in self.kept_back:
+            self.kept_back.remove(job)
+            self.leave(job, "cancelled")
+        elif job in self.held:
             self.leave(job, "cancelled")
         elif job in self.waiting:
             self.waiting.remove(job)
@@ -246,11 +325,20 @@ class Simulation:
         return True
 
     def leave(self, job: Job, state: str) -> None:
-        job.state, job.end = state, self.now
-        if self.options.dependencies == "follow":
-            for follower in self.held:
-                if follower.after == job.id:
-                    self.set_event("release", max(job.end + follower.think, self.now), follower)
+        leaving = [(job, state)]
+        while leaving:
+            gone, gone_as = leaving.pop(0)
+            if gone in self.held:
+                self.held.remove(gone)
+            gone.state, gone.end = gone_as, self.now
+            leaving += [(follower, "cancelled") for follower in self.tell_followers(gone)]
+
+    def tell_followers(self, of: Job) -> list[Job]:
+        """Something has become of it. Returns those that now can never be eligible."""
+        concerned = [job for job in self.held if not job.hopeless and any(other is of for other, _, _ in job.waits)]
+        for job in concerned:
+            self.look_at(job)
+        return [job for job in concerned if job.hopeless]
 
     # Durations.
 
@@ -334,6 +422,9 @@ class Simulation:
         job.nodes, job.start, job.priority = nodes, self.now, sort_key(self.policy.order, job, self.now)[0]
         job.started = self.events_set
         self.pace.begin(job)
+        if math.isnan(job.first_start):
+            job.first_start = self.now
+            self.tell_followers(job)
         self.set_event("completion", job.end, job)
         self.expect_correction(job)
         rooms(self.nodes, self.held_now())  # asserts that nothing is over-full

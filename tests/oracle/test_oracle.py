@@ -309,7 +309,9 @@ def test_cancelled_while_waiting() -> None:
 
 
 def test_followers_wait_for_their_predecessor_and_think() -> None:
-    rows = jobs((0, 1, 5), (1, 1, 5), (20, 1, 1), (20, 1, 1), after=[-1, 1, 1, 99], think=[0.0, 2.0, 2.0, 0.0])
+    rows = jobs(
+        (0, 1, 5), (1, 1, 5), (20, 1, 1), (20, 1, 1), predecessors=[[], [(1, 0, 2.0)], [(1, 0, 2.0)], [(99, 0, 0.0)]]
+    )
     results = run(rows, "none", dependencies="follow")
     assert [(result.eligible, result.start) for result in results] == [(0, 0), (7, 7), (20, 20), (20, 20)]
 

@@ -16,6 +16,7 @@ from tests.oracle.counted import counted
 
 from schedlab.execution.maintenance import Maintenance, Reservation
 from schedlab.model.cluster import Cluster, NodeGroup, Partition
+from schedlab.model.predecessors import Predecessor
 from schedlab.model.request import SINGLE_CORE, Request
 from schedlab.model.workload import Workload
 
@@ -188,11 +189,22 @@ def random_jobs(random: Random, number: int, requests: int, scale: int) -> Colum
         "count": [random.randint(1, largest * scale) for _ in range(number)],
         "request": [random.randrange(requests) for _ in range(number)],
         "cancel": [time(span) if random.random() < cancelled else math.inf for _ in range(number)],
-        "after": [random.randint(1, number + 1) if random.random() < following else -1 for _ in range(number)],
-        "think": [random.choice((0.0, time(5))) for _ in range(number)],
+        "predecessors": [random_predecessors(random, number, following, time) for _ in range(number)],
+        "any": [random.random() < 0.3 for _ in range(number)],
     }
     columns |= {name: [random.randint(-1, 1) for _ in range(number)] for name in ("user", "group", "queue")}
     return columns
+
+
+def random_predecessors(random: Random, jobs: int, share: float, time: Any) -> list[Predecessor]:
+    """Of any kind; also jobs that come later, that are not there, the job itself, and the same one twice."""
+    if random.random() >= share:
+        return []
+    number, conditions = random.choice((1, 1, 1, 2, 3, 5)), random.choice(((0,), (0, 1, 2, 3), (0, 1, 2, 3), (1, 2)))
+    return [
+        Predecessor(random.randint(1, jobs + 1), random.choice(conditions), random.choice((0.0, time(5))))
+        for _ in range(number)
+    ]
 
 
 def random_windows(random: Random, case: Case) -> list[Window]:

@@ -1,4 +1,4 @@
-"""Observers and deciders that submit jobs of a workload while the rest of it runs, each elsewhere in the loop."""
+"""Observers and deciders that submit jobs while the others run, each at another point of the loop."""
 
 from __future__ import annotations
 

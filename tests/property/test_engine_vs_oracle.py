@@ -18,9 +18,10 @@ from tests.property.cases import BACKFILLS, Case, observer, random_capped_case, 
 import schedlab
 from schedlab.execution.power import Power
 from schedlab.model.nodeset import expand
+from schedlab.model.states import NEVER_SATISFIED
 
 EXAMPLES = int(os.environ.get("SCHEDLAB_EXAMPLES", "0"))
-COMPARED = ("state", "eligible", "start", "end", "estimate", "backfilled", "priority", "nodes")
+COMPARED = ("state", "eligible", "start", "end", "estimate", "backfilled", "priority", "hopeless", "nodes")
 
 
 def compare(
@@ -36,6 +37,7 @@ def compare(
         observers.append(Power(groups=case.watts, cap=case.cap_watts))
     options = {"requests": case.detail, "observers": observers, **case.options}
     run = schedlab.simulate(case.workload(), case.cluster, policy or case.policy_text(), validate=True, **options)
+    assert not schedlab.check(run)
     engine = [by_engine(row) for row in run.jobs.iter_rows(named=True)]
     told = {"windows": windows, **case.options, **known_to_the_oracle}
     results = simulate(case.jobs(), case.cluster, case.policy, cap=case.cap(), **told)
@@ -48,7 +50,8 @@ def compare(
 
 
 def by_engine(row: dict[str, Any]) -> dict[str, Any]:
-    return comparable({**{name: row[name] for name in COMPARED}, "nodes": dict(expand(row["nodes"] or ""))})
+    made = {"hopeless": row["reason"] == NEVER_SATISFIED, "nodes": dict(expand(row["nodes"] or ""))}
+    return comparable({name: made[name] if name in made else row[name] for name in COMPARED})
 
 
 def by_oracle(result: Result, pool: bool) -> dict[str, Any]:

@@ -26,9 +26,9 @@ def divided(case: Case, random: Random, now: bool) -> tuple[Rows, Rows]:
     submitted = sorted((row for row, other in zip(rows, others, strict=True) if other), key=lambda row: row["submit"])
     ids = {row["id"]: FIRST_ID + position for position, row in enumerate(submitted)}
     for row in log:
-        row["after"] = ids.get(row["after"], row["after"])
+        row["predecessors"] = [one._replace(job=ids.get(one.job, one.job)) for one in row["predecessors"]]
     for row in submitted:
-        row |= {"id": ids[row["id"]], "after": -1, "think": 0.0}
+        row |= {"id": ids[row["id"]], "predecessors": [], "any": False}
         if now and row["cancel"] <= row["submit"]:
             row["cancel"] = float("inf")  # in the instant of the submission, a decision comes first
     return log, submitted

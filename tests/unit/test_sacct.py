@@ -6,9 +6,11 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+from tests.batches import after
 
 from schedlab.files import bytestream
 from schedlab.model.errors import InputError
+from schedlab.model.predecessors import COMPLETED, STARTED
 from schedlab.model.request import SINGLE_CORE, Request
 from schedlab.workload.options import ReadOptions
 from schedlab.workload.read import read_workload
@@ -48,7 +50,7 @@ def test_a_job(read):
     found = job(workload)
     assert (found["id"], found["submit"], found["wait"], found["runtime"], found["limit"]) == (1, 0, 10, 50, 3600)
     assert (found["count"], workload.requests[found["request"]], found["status"]) == (4, SINGLE_CORE, 1)
-    assert (found["cancel"], found["after"], found["think"]) == (math.inf, -1, 0)
+    assert (found["cancel"], found["predecessors"]) == (math.inf, [])
     assert workload.origin == datetime(2024, 3, 1, 12, tzinfo=UTC)
     assert workload.labels == {"user": ["ann"]}
     assert (workload.report.records, workload.report.kept, workload.report.filled) == (1, 1, {})
@@ -185,18 +187,19 @@ def test_dependencies(read):
     lines = ["sbatch a.sh", "sbatch -d afterok:1:7 b.sh", "sbatch -d singleton c.sh", "sbatch -d afterany:1_4 d.sh"]
     rows = [f"{row(str(number))}|{DAY}12:00:06|{line}" for number, line in enumerate(lines, start=1)]
     workload = read(f"{HEADER}|Eligible|SubmitLine", *rows)
-    found = {one["id"]: (one["after"], one["submit"], one["wait"]) for one in workload.jobs.iter_rows(named=True)}
+    found = {
+        one["id"]: (one["predecessors"], one["submit"], one["wait"]) for one in workload.jobs.iter_rows(named=True)
+    }
     # A job that follows another one keeps its submission: the simulation finds out when it may start.
-    assert found == {1: (-1, 6, 4), 2: (1, 0, 4), 3: (-1, 6, 4), 4: (-1, 6, 4)}
+    assert found == {1: ([], 6, 4), 2: ([1, 7], 0, 4), 3: ([], 6, 4), 4: ([], 0, 4)}
     filled = workload.report.filled
     # Slurm is told of 7; of an element 1_4 the dump has no record.
-    assert workload.report.for_slurm["dependencies: only on the end of one job, others are not used"] == 2
     assert filled["dependencies: left out, singleton, expand or no number of a job"] == 1
     assert filled["dependencies: left out, on jobs that are not in the log"] == 1
-    assert workload.report.for_slurm["preceding job: from its dependency (simulate with dependencies=follow)"] == 1
+    assert workload.report.for_slurm["predecessors: from its dependency (simulate with dependencies=follow)"] == 2
     assert workload.dependencies == {2: "afterok:1:7"}
     column = read(f"{HEADER}|Dependency", f"{row('1')}|", f"{row('2')}|afterany:1")
-    assert column.jobs["after"].to_list() == [-1, 1]
+    assert column.jobs["predecessors"].to_list() == [[], [1]]
 
 
 @pytest.mark.parametrize("in_memory", [True, False])
@@ -208,7 +211,16 @@ def test_dependencies_on_elements_of_arrays(read, in_memory):
     workload = read(f"JobID|{HEADER}|Dependency", *rows, in_memory=in_memory, window=1)
     for _ in range(2):
         assert workload.dependencies == {20: "afterok:21:10,aftercorr:10", 21: "after:11", 22: "aftercorr:10"}
-        list(workload.batches())
+        found = {
+            number: some
+            for batch in workload.batches()
+            if batch.predecessors is not None
+            for number, some in zip(batch.id.tolist(), batch.predecessors.lists(), strict=True)
+            if some
+        }
+        assert found[20] == [(21, COMPLETED, 0), (10, COMPLETED, 0), (11, COMPLETED, 0), (10, COMPLETED, 0)]
+        assert found[21] == [(11, STARTED, 0)]
+        assert found[22] == [(11, COMPLETED, 0), (10, COMPLETED, 0)]  # both elements of the array
     assert workload.report.filled["dependencies: left out, on jobs that are not in the log"] == 1
     bare = read(f"{HEADER.replace('Raw', '')}|Dependency", f"{row('10_1')}|", f"{row('11')}|afterok:10_1:9")
     (batch,) = bare.batches()
@@ -232,7 +244,7 @@ def test_arrays_without_raw_numbers_keep_their_names(read):
     assert len(set(batch.id.tolist())) == 3
     follow = [f"{row('10_1')}|", f"{row('11')}|afterok:10_1"]
     (batch,) = read(HEADER.replace("JobIDRaw", "JobID") + "|Dependency", *follow).batches()
-    assert dict(zip(batch.names, batch.after.tolist(), strict=True))["11"] == batch.id[batch.names.index("10_1")]
+    assert dict(zip(batch.names, after(batch), strict=True))["11"] == batch.id[batch.names.index("10_1")]
 
 
 def test_components_of_heterogeneous_jobs(read):
@@ -440,8 +452,7 @@ def test_streaming_gives_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(sacct_blocks, "BLOCK", 2000)
     streamed = read_sacct(path, ReadOptions(in_memory=False, window=130))
     assert len(list(streamed.batches())) > 1
-    for name in whole.jobs.columns:
-        np.testing.assert_array_equal(streamed.jobs[name].to_numpy(), whole.jobs[name].to_numpy())
+    assert streamed.jobs.equals(whole.jobs)
     assert streamed.report == whole.report
     assert (streamed.labels, streamed.content_hash) == (whole.labels, whole.content_hash)
 

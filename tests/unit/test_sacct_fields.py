@@ -9,9 +9,7 @@ from schedlab.workload.sacct.fields import (
     ENDED,
     PENDING,
     RUNNING,
-    dependency_of_line,
     parse_count,
-    parse_dependency,
     parse_duration,
     parse_features,
     parse_memory,
@@ -161,36 +159,6 @@ def test_features():
     assert parse_features("ib&avx512") == {"ib", "avx512"}
     for text in ("a|b", "[a|b]", "a*4", "(a&b)", "a,b", f"a{JOINT}b"):
         assert parse_features(text) is None
-
-
-def test_dependencies():
-    """The job whose end to wait for, how many others there are, what Slurm is told, and how many nobody is told of."""
-    assert parse_dependency("afterok:12") == ("12", 0, "afterok:12", 0)
-    assert parse_dependency("afterok:12:13,afterany:14_2") == ("12", 2, "afterok:12:13,afterany:14_2", 0)
-    assert parse_dependency("afterok:12(unfulfilled)") == ("12", 0, "afterok:12", 0)
-    assert parse_dependency("afterany:12?afternotok:13") == ("12", 1, "afterany:12?afternotok:13", 0)
-    assert parse_dependency("after:12+5") == ("", 1, "after:12+5", 0)  # its start
-    assert parse_dependency("aftercorr:5") == ("5", 0, "aftercorr:5", 0)
-    assert parse_dependency("afterok:13:$JOB:12_3,singleton") == ("13", 1, "afterok:13:12_3", 2)
-    assert parse_dependency("singleton") == ("", 0, "", 1)
-    assert parse_dependency("expand:12") == ("", 0, "", 1)
-    assert parse_dependency("") == ("", 0, "", 0)
-
-
-@pytest.mark.parametrize(
-    ("line", "found"),
-    [
-        ("sbatch --dependency=afterok:12 run.sh", ("12", 0)),
-        ("sbatch --dependency afterok:12 run.sh", ("12", 0)),
-        ("sbatch -d afterany:7:8 run.sh", ("7", 1)),
-        ("sbatch -dafterany:7 run.sh", ("7", 0)),
-        ("sbatch -d after:7 run.sh", ("", 1)),
-        ("sbatch run.sh -d data", ("", 0)),
-        ("sbatch run.sh", ("", 0)),
-    ],
-)
-def test_dependencies_in_command_lines(line, found):
-    assert dependency_of_line(line)[:2] == found
 
 
 def mended(header: str, row: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ import pytest
 
 from schedlab.files.slurm_values import gres, gres_text, memory, seconds, time_text
 from schedlab.model.request import Request
-from schedlab.workload.slurm.order import array_size, begin_after, predecessor
+from schedlab.workload.slurm.order import array_size, begin_after
 from schedlab.workload.slurm.sbatch import OptionError, ask, passed_on, split_options
 
 MB, GB = 2**20, 2**30
@@ -172,18 +172,6 @@ def test_arrays():
     for wrong in ("", "5-1", "0-9:0", "a", "0-999999999", "1%"):
         with pytest.raises(OptionError, match="--array"):
             array_size(wrong, [])
-
-
-def test_dependencies():
-    assumed = []
-    assert predecessor("afterok:12", assumed) == 12
-    assert predecessor("afterany:jobid_7", assumed) == 7
-    assert not assumed
-    assert predecessor("afterok:3:4", assumed) == 3
-    assert predecessor("singleton", assumed) == -1
-    assert assumed == ["dependency: the first of several jobs", "dependency: singleton is not used"]
-    with pytest.raises(OptionError, match="afterok:1001"):
-        predecessor("afterok:x", [])
 
 
 def test_begin():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.batches import after
 from tests.fuzz_slurm import decoded
 
 from schedlab.cluster.slurm.read import read_slurm_conf
@@ -48,7 +49,7 @@ def test_jobs(read):
     assert jobs.limit.tolist() == [420, 1800, 86400, 300]
     assert jobs.count.tolist() == [1, 1, 1, 2]
     assert jobs.cancel.tolist() == [np.inf, np.inf, 90.5, np.inf]
-    assert jobs.after.tolist() == [-1, -1, 1001, -1]
+    assert after(jobs) == [-1, -1, 1001, -1]
     assert [workload.requests[place] for place in jobs.request] == [
         Request({"cores": 12}, per_node_max=1, partition="normal"),
         Request({"cores": 1}, per_node_max=1, partition="normal", features=frozenset(["CPU-N"])),
@@ -77,7 +78,7 @@ def test_jobs_without_numbers_are_counted(read):
     workload = read(line("-J train -t 5 -d afterok:7") + line("-J jobid_7 -t 5", dt=1) + line("-J train -t 5", dt=2))
     (jobs,) = workload.batches()
     assert jobs.id.tolist() == [1, 2, 3]
-    assert jobs.after.tolist() == [2, -1, -1]  # jobid_7 is the second line
+    assert after(jobs) == [2, -1, -1]  # jobid_7 is the second line
     assert workload.labels["executable"] == ["train"]
     assert jobs.executable.tolist() == [0, -1, 0]
     assert workload.report.filled["job number: the place in the file"] == 3
@@ -93,7 +94,7 @@ def test_arrays_become_jobs(read):
     (jobs,) = workload.batches()
     assert jobs.id.tolist() == [1, 2, 3, 4]
     assert jobs.count.tolist() == [2, 2, 2, 1]
-    assert jobs.after.tolist() == [-1, -1, -1, 3]  # the last task
+    assert jobs.predecessors.lists()[3] == [(1, 0, 0), (2, 0, 0), (3, 0, 0)]  # all tasks
     assert workload.report.records == workload.report.kept == 4
     assert jobs.names == ("1_0", "1_1", "1_2", "2")
     assert workload.report.for_slurm["array: a job for each of its tasks"] == 3
@@ -207,7 +208,7 @@ def test_chunks_that_may_share_nodes(tmp_path):
 
 def test_what_is_lost(tmp_path):
     requests = [Request({"cores": 0, "memory": 1, "nvme": 1}, per_node_min=2, features=frozenset(["a|b"]))]
-    recorded = {"status": [1], "wait": [3], "think": [2], "executable": [1], "partition": [1]}
+    recorded = {"status": [1], "wait": [3], "after": [9], "think": [2], "executable": [1], "partition": [1]}
     jobs = Workload.of(submit=[0], runtime=[0], limit=[59.5], requests=requests, **recorded)
     path = tmp_path / "x.events"
     assert write_slurm_events(path, jobs) == [
@@ -221,7 +222,7 @@ def test_what_is_lost(tmp_path):
         "names of programs of 1 job",
         "recorded outcomes (status) of 1 job",
         "recorded waits of 1 job",
-        "think times of 1 job",
+        "delays after predecessors of 1 job",
     ]
     (found,) = read_slurm_events(path, ReadOptions()).batches()
     assert found.limit.tolist() == [60]

@@ -104,8 +104,7 @@ def test_streaming_a_real_log(traces):
     path = traces / "LLNL-Thunder-2007-1.1-cln.swf.gz"
     whole, streamed = read_workload(path), read_workload(path, in_memory=False, window=20_000)
     assert len(list(streamed.batches())) > 1
-    for name in whole.jobs.columns:
-        np.testing.assert_array_equal(streamed.jobs[name].to_numpy(), whole.jobs[name].to_numpy())
+    assert streamed.jobs.equals(whole.jobs)
 
 
 def test_description_of_a_real_log(traces):

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.batches import after, think
 from tests.swf_files import log, row
 
 from schedlab.model.errors import InputError
@@ -92,7 +93,7 @@ def test_names_become_numbers(tmp_path):
     assert lost == ["names of jobs: numbers remain (3 jobs)"]
     (batch,) = read_workload(path).batches()
     assert (batch.names, batch.id.tolist()) == (None, [1, 2, 3])
-    assert (batch.after.tolist(), batch.think.tolist()) == ([-1, 1, 99], [0, 5, 0])
+    assert (after(batch), think(batch)) == ([-1, 1, 99], [0, 5, 0])
 
 
 def test_names_of_a_log_become_numbers(tmp_path):
@@ -185,7 +186,7 @@ def jobs(draw):
         return draw(st.lists(values, min_size=size, max_size=size))
 
     cancelled = many(st.booleans())
-    after = many(st.integers(-1, 50))
+    preceding = many(st.integers(-1, 50))
     return {
         "id": draw(st.lists(st.integers(0, 10**18 - 1), min_size=size, max_size=size, unique=True)),
         "submit": many(times),
@@ -194,8 +195,8 @@ def jobs(draw):
         "count": many(st.integers(1, 10**9)),
         "status": [5 if gone else draw(st.sampled_from([-1, 0, 1])) for gone in cancelled],
         "wait": many(st.one_of(st.just(math.nan), times)),
-        "after": after,
-        "think": [draw(times) if job >= 0 else 0.0 for job in after],
+        "after": preceding,
+        "think": [draw(times) if job >= 0 else 0.0 for job in preceding],
         **{name: many(labels) for name in ("user", "group", "queue", "partition", "executable")},
         "cancelled": cancelled,
     }

@@ -7,8 +7,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.batches import after
 
 from schedlab.model.errors import InputError
+from schedlab.model.predecessors import NOT_COMPLETED, STARTED, Predecessor
 from schedlab.model.request import Request
 from schedlab.model.workload import Phase, Shape, Workload
 from schedlab.workload.options import ReadOptions
@@ -168,7 +170,7 @@ def test_job_ids_may_be_names(tmp_path):
     jobs = jobs_of(workload)
     assert jobs.id.tolist() == [1, 2, 3]
     assert jobs.names == ("1", "a_2", "b")
-    assert jobs.after.tolist() == [-1, 1, -1]
+    assert after(jobs) == [-1, 1, -1]
     assert workload.report.filled["preceding job: name not seen before, counts as none"] == 1
 
 
@@ -295,7 +297,8 @@ def a_workload() -> Workload:
         labels={"user": ["bob", ' "alice", jr\nNA '], "partition": ["NA", "-1"]},
         id=[7, 3, 9], submit=[5.25, -1, 1e-9], runtime=[0, 0.1, 3], limit=[0, 7, np.inf], count=[2, 1, 5],
         request=[1, 0, 0], user=[1, 0, -1], queue=[4, -1, 0], partition=[1, 0, 0], wait=[np.nan, 0, 2.5],
-        cancel=[np.inf, 9, 8], after=[-1, 7, 3], think=[0, 1, 2], status=[5, -1, 1],
+        cancel=[np.inf, 9, 8], status=[5, -1, 1], any=[True, False, False],
+        predecessors=[[Predecessor(3, STARTED), Predecessor(9, NOT_COMPLETED, 0.1)], [], [7, Predecessor(3, 1, 2e9)]],
     )  # fmt: skip
     workload.origin = datetime(2020, 1, 1, 12, 30, tzinfo=UTC)
     workload.header = {"Computer": "a\nb"}
@@ -309,6 +312,8 @@ def test_what_is_written_is_read_back(tmp_path, name, clean):
     written, path = a_workload(), tmp_path / name
     lost = write_table(path, written)
     found = read_table(path, ReadOptions(clean=clean, max_procs=1))
+    assert jobs_of(found).predecessors.lists() == jobs_of(written).predecessors.lists()
+    assert jobs_of(found).predecessors.any.tolist() == jobs_of(written).predecessors.any.tolist()
     for column, values in jobs_of(written).columns().items():
         assert np.array_equal(values, getattr(jobs_of(found), column), equal_nan=values.dtype.kind == "f"), column
     assert found.requests == written.requests

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.batches import after
 from tests.swf_files import log, row
 
 from schedlab.cli.transform import transform as command
@@ -129,8 +130,7 @@ def test_window_begins_time_anew() -> None:
     assert jobs["id"] == [3, 4]
     assert jobs["submit"] == [5, 15]  # 120 and 130, from 115
     assert jobs["cancel"][0] == 385
-    assert jobs["after"] == [-1, -1]  # job 2 is not there
-    assert jobs["think"] == [0, 0]
+    assert jobs["predecessors"] == [[], []]  # job 2 is not there
     assert cut.origin == datetime(2020, 1, 1, 0, 1, 55, tzinfo=UTC)
     assert cut.header["UnixStartTime"] == "1577836915"
     assert cut.report.dropped == {"outside the window": 3}
@@ -221,7 +221,7 @@ def test_select_by_name_number_size_and_run_time() -> None:
     assert columns(select(small(), users=[1], sizes=(3, 8)))["id"] == [4]
     assert columns(select(small(), runtimes=(20, 40)))["id"] == [2, 3, 4]
     found = select(small(), sizes=(3, np.inf))
-    assert columns(found)["after"] == [-1, -1, -1]
+    assert columns(found)["predecessors"] == [[], [], []]
     assert found.report.filled == {LOST_DEPENDENCY: 1}
     assert found.header["Note"].endswith("only the jobs with size from 3")
     log = small()
@@ -233,10 +233,10 @@ def test_select_by_name_number_size_and_run_time() -> None:
 
 
 def test_dependencies_on_jobs_that_stay_stay() -> None:
-    assert columns(select(small(), users=["bob"]))["after"] == [-1, 2]
+    assert columns(select(small(), users=["bob"]))["predecessors"] == [[], [2]]
     far = 1 << 40
     log = Workload.of(id=[far, far + 1, far + 2], submit=[0, 1, 2], runtime=[1, 1, 1], after=[-1, far, far + 1])
-    assert columns(window(log, 1))["after"] == [-1, far + 1]
+    assert columns(window(log, 1))["predecessors"] == [[], [far + 1]]
 
 
 def test_sampled_users_keep_all_their_jobs() -> None:
@@ -270,8 +270,8 @@ def test_shuffle_of_jobs_that_come_at_once() -> None:
     exchanged = "job number: exchanged with a job submitted at the same time"
     assert mixed.report.filled[exchanged] == int((batch.runtime != batch.id).sum())
     (first,) = batch.id[batch.runtime == 1]  # the number that job 1 has now
-    bound = batch.after >= 0
-    assert bound.any() and (batch.after[bound] == first).all() and (batch.id[bound] > first).all()
+    bound = batch.dependent
+    assert bound.any() and set(after(batch)) == {-1, first} and (batch.id[bound] > first).all()
 
 
 def test_shuffle_drops_dependencies_that_point_forward() -> None:
@@ -280,7 +280,7 @@ def test_shuffle_drops_dependencies_that_point_forward() -> None:
     found = shuffle(chain, 1)
     (mixed,) = found.batches()
     place = {number: position for position, number in enumerate(mixed.id.tolist())}
-    left = [(place[before], place[own]) for own, before in zip(mixed.id, mixed.after, strict=True) if before >= 0]
+    left = [(place[before], place[own]) for own, before in zip(mixed.id, after(mixed), strict=True) if before >= 0]
     assert all(before < own for before, own in left)
     assert len(left) + found.report.filled[LOST_DEPENDENCY] == jobs - 1
     assert 50 < len(left) < 150
@@ -356,7 +356,7 @@ def test_merge_at_the_start() -> None:
     jobs = columns(found)
     assert jobs["submit"] == [0, 0, 0, 10, 20, 30, 40, 195]
     assert jobs["id"] == [1, 11, 12, 2, 3, 4, 5, 19]  # 10 is beyond 5
-    assert jobs["after"] == [-1, -1, 11, -1, -1, 2, -1, -1]
+    assert jobs["predecessors"] == [[], [], [11], [], [], [2], [], []]
     assert [found.labels["user"][number] for number in jobs["user"]] == [
         *("jobs:ann", "other:bob", "other:dora", "jobs:bob", "jobs:ann", "jobs:bob", "jobs:cy", "other:dora"),
     ]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from schedlab.analysis.week import hour_of_week
 from schedlab.generate.base import generate
 from schedlab.generate.store import fit, read_model, write_model
+from schedlab.generate.streams import concatenated
 from schedlab.generate.weeks.cut import backlogs, blocks
 from schedlab.generate.weeks.model import DAY, LOST, WEEK, Weeks
 from schedlab.model.errors import InputError, InputErrors
@@ -79,13 +80,14 @@ def test_all_columns_of_a_job_are_kept() -> None:
     assert made.requests == log.requests
     assert made.labels == log.labels
     jobs = made.jobs
-    number = (jobs["count"].to_numpy() - 1) * 2 + (jobs["after"].to_numpy() > 0)  # of the job in the log
-    for name in ("request", "user", "partition", "executable", "runtime", "limit", "status", "think"):
+    batch = concatenated(list(made.batches()))
+    number = (jobs["count"].to_numpy() - 1) * 2 + batch.dependent  # of the job in the log
+    for name in ("request", "user", "partition", "executable", "runtime", "limit", "status"):
         assert np.array_equal(jobs[name].to_numpy(), log.jobs[name].to_numpy()[number]), name
     assert jobs["id"].to_list() == list(range(1, len(jobs) + 1))
     assert np.array_equal(jobs["cancel"].to_numpy(), jobs["submit"].to_numpy() + 50)
-    second = jobs["after"].to_numpy() > 0
-    assert np.array_equal(jobs["after"].to_numpy()[second], jobs["id"].to_numpy()[second] - 1)
+    assert batch.predecessors is not None and (batch.predecessors.delay == 60).all()
+    assert np.array_equal(batch.predecessors.job, batch.id[batch.dependent] - 1)
     assert np.isnan(jobs["wait"].to_numpy()).all()  # nothing was recorded of a schedule that is yet to come
 
 
@@ -158,12 +160,13 @@ def test_references_across_blocks_are_dropped_and_counted() -> None:
     log = Workload.of(submit=days * DAY, runtime=np.ones(len(days)), id=days, after=days - 7, think=days * 0 + 5.0)
     model = fit(log)
     made = generate(model, span=40 * WEEK, seed=1)
-    after, think = made.jobs["after"].to_numpy(), made.jobs["think"].to_numpy()
-    lost = int((after < 0).sum())
+    batch = concatenated(list(made.batches()))
+    assert batch.predecessors is not None
+    lost = int((~batch.dependent).sum())
     pieces = sum(1 if first + length <= 40 else 2 for first, length in islice(model.order(1), 10))
     assert lost == 7 * pieces
-    assert (think[after < 0] == 0).all()
-    assert np.array_equal(after[after > 0], made.jobs["id"].to_numpy()[after > 0] - 7)
+    assert (batch.predecessors.delay == 5).all()
+    assert np.array_equal(batch.predecessors.job, batch.id[batch.dependent] - 7)
     # The first week of the log has no preceding jobs there either: they are not lost in generating.
     assert made.report.dropped == {LOST: lost - 7}
 

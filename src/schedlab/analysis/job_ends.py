@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from schedlab.model.states import BY_POLICY, KILLED_BECAUSE
+from schedlab.model.states import BY_POLICY, KILLED_BECAUSE, NEVER_SATISFIED
 
 NEVER = "never started"
 MOST_SAID = 12  # differences, or verdicts, that are said at once; who asks gets the others
@@ -45,8 +45,10 @@ def job_ends(summary: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     count("killed", "", states.get("killed", 0) - sum(killed.values()))
     for word, number in summary.get("requeues", {}).items():
         count("requeued", word, number)
+    dismissed = reasons.get(NEVER_SATISFIED, 0)
+    count(_STATES["cancelled"], NEVER_SATISFIED, dismissed)
     for state, kind in _STATES.items():
-        count(kind, "", states.get(state, 0))
+        count(kind, "", states.get(state, 0) - (dismissed if state == "cancelled" else 0))
     return found
 
 
@@ -63,7 +65,7 @@ def _refused(summary: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
             yield each.get("words") or plain, each["jobs"]
         return
     for word, number in summary.get("reasons", {}).items():
-        if word not in KILLED_BECAUSE:
+        if word not in (*KILLED_BECAUSE, NEVER_SATISFIED):
             yield word, number
 
 

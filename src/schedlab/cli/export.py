@@ -10,6 +10,8 @@ import typer
 from schedlab.cli.options import ForceFile
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from schedlab.model.run import Run
 
 
@@ -37,7 +39,7 @@ def export(
         )
     found = read_run(run)
     check_new_file(out, force)
-    lost = write_swf(out, found.jobs, swf_header(found), requests=found.requests)
+    lost = write_swf(out, _with_preceding(found), swf_header(found), requests=found.requests)
     say(f"{len(found.jobs):,} jobs in {out}")
     for sentence in (*lost, *_of_the_schedule(found)):
         say(f"  lost: {sentence}", "yellow")
@@ -54,6 +56,15 @@ def _of_the_schedule(run: Run) -> list[str]:
     if there := sum(run.summary["states"].get(state, 0) for state in ("held", "waiting", "running", "suspended")):
         told.append(f"that {there:,} jobs had not ended: the run was broken off")
     return told
+
+
+def _with_preceding(run: Run) -> pl.DataFrame:
+    """The jobs of a run, with what SWF can say of predecessors: the first one, and a think time."""
+    if run.predecessors.is_empty() or "after" in run.jobs.columns:
+        return run.jobs
+    first = run.predecessors.unique("sequence", keep="first", maintain_order=True)
+    first = first.select("sequence", after="predecessor", think="delay")
+    return run.jobs.join(first, on="sequence", how="left", maintain_order="left")
 
 
 def swf_header(run: Run) -> dict[str, str]:

@@ -15,7 +15,7 @@ from schedlab.analysis.job_ends import NEVER, columns_of_ends, end_of, job_ends
 from schedlab.cli.output import UNLIMITED, console
 from schedlab.cli.units import column, scale
 from schedlab.model.resources import amount
-from schedlab.model.states import KILLED_BECAUSE, SLOWED
+from schedlab.model.states import KILLED_BECAUSE, NEVER_SATISFIED, SLOWED
 
 if TYPE_CHECKING:
     import polars as pl
@@ -141,7 +141,7 @@ def _why_rejected(comparison: Comparison, kind: str) -> str:
     found = next((found for row in comparison.rows if (found := _rejections(row.summary, kind))), None)
     if found is None:  # made by an older version
         words = (reason for row in comparison.rows for reason in row.summary["reasons"])
-        return ", ".join(dict.fromkeys(word for word in words if word not in KILLED_BECAUSE))
+        return ", ".join(dict.fromkeys(word for word in words if word not in (*KILLED_BECAUSE, NEVER_SATISFIED)))
     told = [
         (f"{each['jobs']:,} " if len(found) > 1 else "") + end_of(each["words"])[1]
         if "words" in each

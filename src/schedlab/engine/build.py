@@ -163,13 +163,13 @@ def new_simulation(
         estimator=None if choice.estimator is None else _for_core(choice.estimator),
         pass_per_event=options.passes == "event",
         kill_at_limit=options.overrun == "kill",
-        follow_dependencies=options.dependencies == "follow",
         calendar=[(w.nodes, w.start, w.until, list(map(int, w.users)), w.by) for w in calendar],
         budget=None if budget is None else budget.for_core(),
         keep_history=choice.decider is not None,
         follow_rates=options.beliefs == "rates",
         validate=validate,
         repeat_workload=repeat_workload,
+        follow_dependencies=options.dependencies == "follow",
     )
     groups = [(number, group) for number, group in enumerate(cluster.groups) for _ in range(group.count)]
     simulation.view.cluster.describe(

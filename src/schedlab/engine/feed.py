@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from schedlab import _core
 from schedlab.engine.build import Chosen, computed_ahead
 from schedlab.engine.options import Detail, Options
+from schedlab.engine.references import References
 from schedlab.engine.requests import CountedRequests
 from schedlab.model.attachments import as_columns
 from schedlab.model.cluster import Cluster
 from schedlab.model.eligible import eligible_groups
 from schedlab.model.errors import DecisionError
+from schedlab.model.predecessors import Predecessors
 from schedlab.model.request import SINGLE_CORE, Request
 from schedlab.model.states import REASONS
 from schedlab.model.workload import JOB_COLUMNS, JobBatch, Workload
@@ -51,10 +53,14 @@ class Feed:
         self.named = False  # whether the log does
         self._kept: list[JobBatch] | None = [] if keep else None
         self._columns: dict[str, NDArray[Any]] = {}
+        self._references: References | None = None
+        self.unknown_predecessors = 0  # that jobs name and that have no say
         self._submitted = Submitted()
         self._attachments = attachments
 
     def batches(self) -> Iterator[dict[str, Any]]:
+        if self._options.dependencies == "follow":
+            self._references = References.of(self._workload)
         for given in self._workload.batches():
             for request in self.requests.add(self._workload.requests[len(self.requests) :]):
                 self._add(request)
@@ -69,7 +75,14 @@ class Feed:
                 columns |= batch.shapes.columns()
             if self._attachments and batch.attachments is not None:
                 columns |= as_columns(batch.attachments)
-            yield columns
+            yield columns | self._before(batch)
+
+    def _before(self, batch: JobBatch) -> dict[str, NDArray[Any]]:
+        """Whom jobs have to wait for, where that is followed."""
+        if self._references is None:
+            return {}
+        last = self._references.last(batch.id)
+        return (batch.predecessors or Predecessors.none(len(batch))).columns() | {"last_referrer": last}
 
     # Jobs that are submitted during the run.
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import weakref
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from schedlab import _core
 from schedlab.engine.build import Chosen, native_policy, new_simulation
@@ -128,7 +131,7 @@ class Simulation:
             progress=progress if watch is None and checkpoint is None else self._tick,
             watched=watch is not None,
             within=within or progress,
-            more_may_come=self._who_expects_more,
+            more_may_come=_asks_for_more(weakref.proxy(self.core), self._observers, choice),
             request_number=self._feed.request_number,
             request_known=self._feed.know_request,
             name_known=self._feed.know_name,
@@ -153,12 +156,6 @@ class Simulation:
     def in_python(self) -> bool:
         """Whether somebody else than the core decides."""
         return self._choice.decider is not None
-
-    def _who_expects_more(self) -> str:
-        """Nothing is left to happen: who says that more jobs may come; empty if nobody does."""
-        if who := self._observers.who_expects_more(self.core.view):
-            return who
-        return f"policy {self._choice.name}" if self._choice.policy.more_may_come(self.core.view) else ""
 
     def _tick(self, now: float, ended: int) -> None:
         """A few times a second, at the end of an instant."""
@@ -283,7 +280,7 @@ class Simulation:
                 "placement": {"name": spec.place.name, "exclusive": spec.exclusive},
                 "options": asdict(self._options),
                 **({"decider": facts} if facts else {}),
-                "workload": _described(self._workload, self._feed.requests.left_out),
+                "workload": _described(self._workload, self._feed),
                 "requests": self._feed.requests.all,
                 **recorded(self._calendar, self._cluster),
                 "timing": {"engine": seconds},
@@ -305,6 +302,17 @@ class Simulation:
         return failure
 
 
+def _asks_for_more(core: _core.Simulation, observers: Observers, choice: Chosen) -> Callable[[], str]:
+    """Nothing is left to happen: who says that more jobs may come; empty if nobody does."""
+
+    def who() -> str:
+        if found := observers.who_expects_more(core.view):
+            return found
+        return f"policy {choice.name}" if choice.policy.more_may_come(core.view) else ""
+
+    return who
+
+
 def _gates(policy: Policy) -> list[Policy]:
     """The policy, if it has a word in who may start. (As an observer it would be asked anyway.)"""
     return [policy] if defines(policy, "allows", Policy) and not isinstance(policy, Observer) else []
@@ -316,6 +324,9 @@ def _to(writer: MemoryWriter | RunWriter, feed: Feed) -> Callable[[str, dict[str
     def write(table: str, batch: dict[str, Any]) -> None:
         if table == "jobs":
             writer.write(table, feed.complete(batch))
+        elif table == "predecessors":
+            feed.unknown_predecessors += int(np.count_nonzero(batch["known"] == 0))
+            writer.write(table, batch)
         elif table == "submitted":
             writer.write(table, feed.take_submitted(batch))
         else:
@@ -324,13 +335,15 @@ def _to(writer: MemoryWriter | RunWriter, feed: Feed) -> Callable[[str, dict[str
     return write
 
 
-def _described(workload: Workload, not_counted: dict[str, int]) -> dict[str, Any]:
+def _described(workload: Workload, feed: Feed) -> dict[str, Any]:
+    not_counted, unknown = feed.requests.left_out, feed.unknown_predecessors
     return {
         "name": workload.name,
         "sha256": workload.content_hash,
         "origin": workload.origin.isoformat() if workload.origin else None,
         "report": asdict(workload.report),
         **({"not_counted": not_counted} if not_counted else {}),
+        **({"unknown_predecessors": unknown} if unknown else {}),
         **({"flexible": True} if workload.flexible else {}),
         **({"labels": labels} if (labels := _labels(workload)) else {}),
         **({"phases": [asdict(phase) for phase in workload.phases]} if workload.phases else {}),

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.predecessors import Predecessors
 from schedlab.model.random import random_stream
 from schedlab.model.workload import JobBatch, ReadReport, Workload
 
@@ -186,8 +187,7 @@ class _Holder:
             submit=times,
             wait=np.full(len(batch), np.nan),
             cancel=np.full(len(batch), np.inf),
-            after=np.full(len(batch), -1, np.int64),
-            think=np.zeros(len(batch)),
+            predecessors=None,
             names=None if batch.names is None else tuple(str(one) for one in number),
         )
 
@@ -254,7 +254,8 @@ def together(first: JobBatch, second: JobBatch) -> JobBatch:
     after = second.columns()
     columns: dict[str, Any] = {name: np.concatenate([column, after[name]]) for name, column in first.columns().items()}
     names = None if first.names is None or second.names is None else first.names + second.names
-    return JobBatch(names=names, **columns)
+    before = Predecessors.joined([(batch.predecessors, len(batch)) for batch in (first, second)])
+    return JobBatch(names=names, predecessors=before, **columns)
 
 
 def _refuse_nonsense(workload: Workload, capacity_cores: int, low: float, high: float, slack: float) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from schedlab.model.predecessors import Predecessors
 from schedlab.model.workload import JobBatch, Shapes
 
 
@@ -54,7 +55,8 @@ def concatenated(batches: Sequence[JobBatch]) -> JobBatch:
     shapes = None
     if any(batch.shapes is not None for batch in batches):
         shapes = _concatenated_shapes([batch.shapes or Shapes.of([()] * len(batch)) for batch in batches])
-    return JobBatch(names=names, shapes=shapes, **columns)
+    before = Predecessors.joined([(batch.predecessors, len(batch)) for batch in batches])
+    return JobBatch(names=names, shapes=shapes, predecessors=before, **columns)
 
 
 def _concatenated_shapes(parts: Sequence[Shapes]) -> Shapes:

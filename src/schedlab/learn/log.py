@@ -36,7 +36,6 @@ class Log:
         self.name, self.requests = workload.name, counted.all
         self._columns: dict[str, NDArray[Any]] = {name: column[kept] for name, column in whole.items()}
         self._columns["cancel"] = np.full(len(kept), np.inf)
-        self._columns["after"] = np.full(len(kept), -1, np.int64)
 
     def __len__(self) -> int:
         return len(self._columns["id"])

@@ -117,6 +117,11 @@ class Run:
         return self.table("timeline")
 
     @property
+    def predecessors(self) -> pl.DataFrame:
+        """Whom jobs had to wait for; empty where nobody had to, or dependencies were not followed."""
+        return self.table("predecessors")
+
+    @property
     def pieces(self) -> pl.DataFrame:
         """The stretches of jobs that did not simply run from start to end; empty where all did."""
         return self.table("pieces")

@@ -3,6 +3,7 @@ Python), and is filled by somebody; everything else follows. docs/runs.md shows 
 
 from __future__ import annotations
 
+from schedlab.model.predecessors import CONDITIONS
 from schedlab.model.states import NODE_STATES, PIECE_ENDS, REASONS, STATES, WAIT_REASONS
 from schedlab.model.table import Column, Table
 
@@ -27,7 +28,7 @@ JOBS = Table(
         Column(
             "eligible",
             "double",
-            "when it could be considered: submitted, and its predecessor had ended; null if never",
+            "when it could be considered: submitted, and what it waited for had happened; null if never",
             nullable=True,
             encoding="split",
         ),
@@ -93,8 +94,14 @@ JOBS = Table(
             nullable=True,
             encoding="split",
         ),
-        Column("after", "int64", "its predecessor; only with `--dependencies follow`", nullable=True, optional=True),
-        Column("think", "double", "the think time; only with `--dependencies follow`", encoding="split", optional=True),
+        Column(
+            "after",
+            "int64",
+            "only in runs of format 1, with `--dependencies follow`: its predecessor, which had to have ended",
+            nullable=True,
+            optional=True,
+        ),
+        Column("think", "double", "in the same: how long it waited after that", encoding="split", optional=True),
     ),
     always=True,
 )
@@ -218,8 +225,29 @@ HOLDS = Table(
     (
         Column("sequence", "int64", "as in jobs.parquet"),
         Column("job", "int64", "as in jobs.parquet", source="id"),
+        Column("eligible", "double", "since when it had been eligible", encoding="split"),
         Column("begin", "double", "when it was held", encoding="split"),
         Column("end", "double", "when it was released, left or the run was over", encoding="split"),
+    ),
+)
+
+PREDECESSORS = Table(
+    "predecessors",
+    "a job that another one waited for, with `--dependencies follow`, in the order in which those were submitted",
+    (
+        Column("sequence", "int64", "of the job that waited, as in jobs.parquet", encoding="delta"),
+        Column("job", "int64", "its id", encoding="delta", source="id"),
+        Column("predecessor", "int64", "the id of the job that it waited for", encoding="delta"),
+        Column(
+            "condition",
+            "words",
+            "what had to become of that: `ended`, `completed`, `not completed`, `started`",
+            encoding="dictionary",
+            words=CONDITIONS,
+        ),
+        Column("delay", "double", "how many seconds had to pass since then", encoding="dictionary"),
+        Column("any", "bool", "whether one of the job's predecessors sufficed"),
+        Column("known", "bool", "whether it had been submitted before; one that had not has no say"),
     ),
 )
 
@@ -301,5 +329,8 @@ WAITS = Table(
 
 TABLES = {
     table.name: table
-    for table in (JOBS, TIMELINE, PIECES, RATES, NODES, SUBMITTED, HOLDS, OBSERVED, PERFORMANCE, WAITS)
+    for table in (
+        *(JOBS, TIMELINE, PIECES, RATES, NODES, PREDECESSORS),
+        *(SUBMITTED, HOLDS, OBSERVED, PERFORMANCE, WAITS),
+    )
 }

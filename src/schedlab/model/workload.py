@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from schedlab.model.attachments import Attachments
 from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.predecessors import CONDITIONS, Predecessors
 from schedlab.model.request import SINGLE_CORE, Request
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ JOB_COLUMNS: dict[str, tuple[Any, Any]] = {
     "status": (np.int8, -1),
     "wait": (np.float64, np.nan),  # as recorded in the log
     "cancel": (np.float64, np.inf),  # when its user withdraws it if it still waits
-    "after": (np.int64, -1),  # id of the job it has to wait for
-    "think": (np.float64, 0.0),  # time between the end of that job and this one's submission
 }
 
 
@@ -122,10 +121,9 @@ class JobBatch:
     status: NDArray[np.int8]
     wait: NDArray[np.float64]
     cancel: NDArray[np.float64]
-    after: NDArray[np.int64]
-    think: NDArray[np.float64]
     names: tuple[str, ...] | None = None  # the ids as written, where they are not numbers
     shapes: Shapes | None = None  # of jobs that are not rigid
+    predecessors: Predecessors | None = None  # whom jobs have to wait for; None: nobody for anybody
     attachments: tuple[Attachments | None, ...] | None = None  # what jobs carry along (`job.attachments`)
 
     def __len__(self) -> int:
@@ -137,10 +135,18 @@ class JobBatch:
         *,
         names: tuple[str, ...] | None = None,
         shapes: Shapes | None = None,
+        predecessors: Predecessors | None = None,
         attachments: Sequence[Attachments | None] | None = None,
         **columns: Any,
     ) -> JobBatch:
-        """A batch from whatever columns there are; the others get their "unknown" value, `id` counts from 1."""
+        """A batch from whatever columns there are; the others get their "unknown" value, `id` counts from 1.
+
+        `after` (ids, -1 for none) and `think` (seconds) are a short way to say predecessors: one, which has to end.
+        """
+        after, think = (columns.pop(name, None) for name in ("after", "think"))
+        if after is not None and predecessors is None:
+            delay = None if think is None else np.asarray(think, np.float64)
+            predecessors = Predecessors.single(np.asarray(after, np.int64), delay)
         length = len(next(iter(columns.values())))
         if "id" not in columns:
             columns["id"] = np.arange(1, length + 1)
@@ -155,18 +161,24 @@ class JobBatch:
         carried = None if attachments is None else tuple(attachments)
         if carried is not None and len(carried) != length:
             raise TypeError(f"attachments are given for {len(carried)} jobs, there are {length}")
-        return cls(names=names, shapes=shapes, attachments=carried, **full)
+        return cls(names=names, shapes=shapes, attachments=carried, predecessors=predecessors, **full)
 
     def take(self, rows: NDArray[np.intp]) -> JobBatch:
         """These rows, in this order."""
         columns: dict[str, Any] = {name: column[rows] for name, column in self.columns().items()}
         names = None if self.names is None else tuple(self.names[row] for row in rows)
         shapes = None if self.shapes is None else self.shapes.take(rows)
+        before = None if self.predecessors is None else self.predecessors.take(rows)
         carried = None if self.attachments is None else tuple(self.attachments[row] for row in rows)
-        return JobBatch(names=names, shapes=shapes, attachments=carried, **columns)
+        return JobBatch(names=names, shapes=shapes, predecessors=before, attachments=carried, **columns)
 
     def columns(self) -> dict[str, NDArray[Any]]:
         return {name: getattr(self, name) for name in JOB_COLUMNS}
+
+    @property
+    def dependent(self) -> NDArray[np.bool_]:
+        """Which jobs have predecessors."""
+        return np.zeros(len(self), bool) if self.predecessors is None else self.predecessors.number > 0
 
 
 @dataclass
@@ -236,14 +248,20 @@ class Workload:
         """A workload from columns in memory; sorted by submit time here.
 
         `shapes` has for each job a list of other `Shape`s that it may have; `malleable` and `interval` say of each
-        whether it may change while it runs, and every how many seconds; `attachments` what each carries along, a
-        dictionary of JSON values or None.
+        whether it may change while it runs, and every how many seconds. `predecessors` has for each job a list of
+        `Predecessor`s, or of ids of jobs that have to have ended; `any` says of each whether one of them suffices.
+        `attachments` are what each carries along, a dictionary of JSON values or None.
         """
         shapes = columns.pop("shapes", None)
+        before, suffices = columns.pop("predecessors", None), columns.pop("any", None)
+        if before is not None and not isinstance(before, Predecessors):
+            before = Predecessors.of(before, suffices)
         ways = {name: columns.pop(name) for name in ("malleable", "interval") if name in columns}
-        batch = JobBatch.of(shapes=None if shapes is None else Shapes.of(shapes, **ways), **columns)
+        made = None if shapes is None else Shapes.of(shapes, **ways)
+        batch = JobBatch.of(shapes=made, predecessors=before, **columns)
         _refuse_nonsense(name, batch)
         _refuse_bad_shapes(name, batch, len(requests or [SINGLE_CORE]))
+        _refuse_bad_predecessors(name, batch)
         order = np.lexsort((batch.id, batch.submit))
         ordered = batch.take(order)
         report = ReadReport(records=len(batch), kept=len(batch))
@@ -264,14 +282,22 @@ class Workload:
 
     @cached_property
     def jobs(self) -> pl.DataFrame:
-        """All jobs as one polars table (reads everything)."""
+        """All jobs as one polars table (reads everything); `predecessors` are lists of ids."""
         import polars as pl
 
-        tables = [pl.DataFrame(batch.columns()) for batch in self.batches()]
+        tables = [pl.DataFrame(batch.columns()).with_columns(_before(batch)) for batch in self.batches()]
         return pl.concat(tables) if tables else pl.DataFrame()
 
     def __len__(self) -> int:
         return len(self.jobs)
+
+
+def _before(batch: JobBatch) -> pl.Series:
+    import polars as pl
+
+    before = batch.predecessors
+    ids = [[]] * len(batch) if before is None else [[one.job for one in some] for some in before.lists()]
+    return pl.Series("predecessors", ids, pl.List(pl.Int64))
 
 
 def _refuse_nonsense(name: str, batch: JobBatch) -> None:
@@ -281,7 +307,6 @@ def _refuse_nonsense(name: str, batch: JobBatch) -> None:
         ("runtime", ~(batch.runtime >= 0), "a duration"),
         ("limit", ~(batch.limit >= 0), "a duration"),
         ("count", batch.count < 1, "at least 1 chunk"),
-        ("think", ~(batch.think >= 0), "a duration"),
     )
     errors = []
     for column, bad, expected in wrong:
@@ -291,6 +316,22 @@ def _refuse_nonsense(name: str, batch: JobBatch) -> None:
             errors.append(InputError(f"{column} is {found}, expected {expected}", where=where))
     if errors:
         raise InputErrors(errors)
+
+
+def _refuse_bad_predecessors(name: str, batch: JobBatch) -> None:
+    before = batch.predecessors
+    if before is None:
+        return
+    if len(before.end) != len(batch):
+        raise InputError(f"predecessors are given for {len(before.end)} jobs, there are {len(batch)}", where=name)
+    wrong = (
+        ("a delay", before.delay, ~np.isfinite(before.delay) | (before.delay < 0), "a duration"),
+        ("a condition", before.condition, before.condition >= len(CONDITIONS), "a position in CONDITIONS"),
+    )
+    for what, values, bad, expected in wrong:
+        for place in np.flatnonzero(bad)[:1].tolist():
+            where = f"{name}, job {batch.id[before.row[place]]}"
+            raise InputError(f"{what} of its predecessors is {values[place]}, expected {expected}", where=where)
 
 
 def _refuse_bad_shapes(name: str, batch: JobBatch, requests: int) -> None:

@@ -168,7 +168,7 @@ class _Count:
         self.jobs += len(batch)
         self.work += float(cores @ batch.runtime)
         self.cancelled += int(np.isfinite(batch.cancel).sum())
-        self.dependent += int((batch.after >= 0).sum())
+        self.dependent += int(np.count_nonzero(batch.dependent))
         self._add_requests(batch.runtime[batch.limit > 0], batch.limit[batch.limit > 0])
         self.tallies["cores"].add(cores)
         for name in ("runtime", "wait"):

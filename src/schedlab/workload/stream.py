@@ -6,25 +6,28 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from schedlab.model.errors import InputError
+from schedlab.model.predecessors import Predecessor, Predecessors
 from schedlab.model.request import SINGLE_CORE, Request
 from schedlab.model.workload import JOB_COLUMNS, JobBatch, ReadReport, Workload
 from schedlab.workload.options import ReadOptions
 from schedlab.workload.phases import phases_from_header
 from schedlab.workload.reorder import Columns, OutOfOrderError, ReorderWindow, join, sort_columns
 
-__all__ = ["Columns", "Known", "ReadAgain", "Scan", "stream"]
+__all__ = ["Before", "Columns", "Known", "ReadAgain", "Scan", "stream"]
 
 
 class Scan(Protocol):
     """One pass over a file: chunks of job columns in its order. The properties are complete when the pass is.
 
     A chunk has the columns `id` and `submit`, and whatever others of `JOB_COLUMNS` the file can tell; also `names`,
-    where ids are not numbers.
+    where ids are not numbers; `after` and `think`, where a job has at most one predecessor, which has to end; or
+    `before`, objects of the kind `Before` or None.
     """
 
     def __iter__(self) -> Iterator[Columns]: ...
@@ -36,6 +39,13 @@ class Scan(Protocol):
     def header(self) -> dict[str, str]: ...
     @property
     def sha256(self) -> str: ...
+
+
+class Before(NamedTuple):
+    """The predecessors of a job; whether one of them suffices."""
+
+    jobs: tuple[Predecessor, ...]
+    any: bool = False
 
 
 class ReadAgain(Exception):  # noqa: N818 - not an error: a scan has learnt something and wants to begin anew
@@ -76,12 +86,14 @@ def stream(
     known: Known,
     *,
     origin: Callable[[dict[str, str], float], datetime | None] | None = None,
+    settle: Callable[[Columns], None] | None = None,
 ) -> Workload:
     """The jobs that `scan()` gives, sorted by (submit, id).
 
     The file is read once here: every mistake in it is found now, and the report is complete. With
     `options.in_memory` off only logs of at most `options.window` jobs are kept, longer ones are scanned again by each
-    `batches()`. Without `origin` submit times are Unix times: they are made to begin near 0.
+    `batches()`. Without `origin` submit times are Unix times: they are made to begin near 0. `settle` completes columns
+    with what is known only when the first pass is over.
     """
     mark = _mark(path)
     found = _first_pass(scan, None if options.in_memory else options.window)
@@ -94,9 +106,9 @@ def stream(
         def source() -> Iterator[JobBatch]:
             if _mark(path) != mark:
                 raise InputError("has changed since it was first read", where=str(path), hint="read it again")
-            return (_batch(columns, shift) for columns in _sorted(scan, window))
+            return (_batch(columns, shift, settle) for columns in _sorted(scan, window))
     else:
-        batch = _batch(found.jobs, shift)
+        batch = _batch(found.jobs, shift, settle)
 
         def source() -> Iterator[JobBatch]:
             return iter((batch,))
@@ -167,12 +179,21 @@ def _exhaust(released: Iterator[Columns]) -> None:
         pass
 
 
-def _batch(columns: Columns, shift: float) -> JobBatch:
+def _batch(columns: Columns, shift: float, settle: Callable[[Columns], None] | None) -> JobBatch:
+    if settle is not None:
+        settle(columns)
     names = columns.get("names")
-    jobs: dict[str, Any] = {name: columns[name] for name in JOB_COLUMNS if name in columns}
+    jobs: dict[str, Any] = {name: columns[name] for name in (*JOB_COLUMNS, "after", "think") if name in columns}
     if shift:
         jobs |= {name: jobs[name] - shift for name in ("submit", "cancel") if name in jobs}
-    return JobBatch.of(names=None if names is None else tuple(names), **jobs)
+    before = _predecessors(columns["before"]) if "before" in columns else None
+    return JobBatch.of(names=None if names is None else tuple(names), predecessors=before, **jobs)
+
+
+def _predecessors(before: NDArray[np.object_]) -> Predecessors | None:
+    if not any(before):
+        return None
+    return Predecessors.of([one.jobs if one else () for one in before], [bool(one and one.any) for one in before])
 
 
 def _date(seconds: float) -> datetime | None:

@@ -13,6 +13,8 @@ from pathlib import Path
 from schedlab.engine.check.budget import check_budget
 from schedlab.engine.check.calendar import check_calendar, check_estimates
 from schedlab.engine.check.closed import check_closed_nodes
+from schedlab.engine.check.dependencies import check_dependencies
+from schedlab.engine.check.holds import check_holds
 from schedlab.engine.check.offences import Offence, Offences
 from schedlab.engine.check.pieces import check_pieces
 from schedlab.engine.check.places import check_places
@@ -21,8 +23,9 @@ from schedlab.engine.check.reasons import check_reasons
 from schedlab.engine.check.record import read_record
 from schedlab.engine.check.speeds import check_speeds
 from schedlab.engine.check.stays import stays_of
+from schedlab.engine.check.submitted import check_submitted
 from schedlab.engine.check.timeline import check_timeline
-from schedlab.engine.check.times import check_dependencies, check_identity, check_times
+from schedlab.engine.check.times import check_identity, check_times
 from schedlab.engine.check.waits import check_waits
 from schedlab.model.run import Run
 
@@ -46,8 +49,10 @@ def check(run: Run | str | Path) -> list[Offence]:
         check_rates(record, offences)
         check_pieces(record, offences)
         check_reasons(record, offences)
+        check_submitted(record, offences)
         check_waits(record, offences)
         stays = stays_of(record)
+        check_holds(record, stays, offences)
         places = check_places(record, stays, offences)
         if places is not None:
             check_closed_nodes(record, stays, places, offences)

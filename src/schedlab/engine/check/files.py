@@ -15,10 +15,14 @@ from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 from schedlab.model.tables import READABLE
 
-Tables = dict[str, pa.Table]  # by name: jobs, timeline, and pieces, rates, nodes and reasons if there are any
+Tables = dict[
+    str, pa.Table
+]  # by name: jobs, timeline, and pieces, rates, nodes, predecessors and reasons if there are any
 
 NEEDED = ("jobs.parquet", "timeline.parquet")
-RARE = ("pieces.parquet", "rates.parquet", "nodes.parquet", "reasons.parquet")
+RARE = tuple(
+    f"{name}.parquet" for name in ("pieces", "rates", "nodes", "predecessors", "submitted", "holds", "reasons")
+)
 
 
 def read_files(run: Run | str | Path, offences: Offences) -> tuple[dict[str, Any], Tables] | None:

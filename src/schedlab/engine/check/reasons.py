@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 from schedlab.engine.check.offences import Offences
 from schedlab.engine.check.pieces import attempts_of, rounding, spent_in_attempts
 from schedlab.engine.check.record import Record
-from schedlab.model.states import BY_DECISION, BY_POLICY, KILLED_BECAUSE, OVER_BUDGET, REASONS, SLOWED
+from schedlab.model.states import (
+    BY_DECISION,
+    BY_POLICY,
+    KILLED_BECAUSE,
+    NEVER_SATISFIED,
+    OVER_BUDGET,
+    REASONS,
+    SLOWED,
+    WITHDRAWN,
+)
 
 
 def check_reasons(record: Record, offences: Offences) -> None:
@@ -25,14 +34,19 @@ def check_reasons(record: Record, offences: Offences) -> None:
 
     report(reason < 0, lambda i: "its reason is not one that a job can have")
     report(rejected & none, lambda i: "it was rejected, and nothing says why")
-    killed, for_kills = record.in_state("killed"), reason >= REASONS.index(KILLED_BECAUSE[0])
+    dismissed, withdrawn = reason == REASONS.index(NEVER_SATISFIED), reason == REASONS.index(WITHDRAWN)
+    wrong = dismissed & (~record.in_state("cancelled") | ~np.isnan(record.eligible))
+    report(wrong, lambda i: f"it did not leave while it was held, its reason is: {NEVER_SATISFIED}")
+    report(withdrawn & ~record.in_state("cancelled"), lambda i: f"it was not cancelled, its reason is: {WITHDRAWN}")
+    killed, for_kills = record.in_state("killed"), np.isin(reason, [REASONS.index(word) for word in KILLED_BECAUSE])
     report(rejected & for_kills, lambda i: f"it was rejected, its reason is one for being killed: {REASONS[reason[i]]}")
-    other = ~rejected & ~none & ~for_kills & (reason >= 0)
+    for_rejections = ~none & ~for_kills & ~dismissed & ~withdrawn & (reason >= 0)
+    other = ~rejected & for_rejections
     report(other, lambda i: f"it was not rejected, but has a reason for it: {REASONS[reason[i]]}")
     alive = ~rejected & ~killed & for_kills & ~slowed
     report(alive, lambda i: f"it was not killed, but has a reason for it: {REASONS[reason[i]]}")
     waited = ~np.isnan(record.eligible)
-    wrong = rejected & ~none & ~for_kills & (reason >= 0) & (by_policy != waited)
+    wrong = rejected & for_rejections & (by_policy != waited)
     report(wrong, lambda i: f"it was rejected {_when(waited[i])}, its reason is: {REASONS[reason[i]]}")
     if record.budget is None or record.budget["limit"] is None:
         over = reason == REASONS.index(OVER_BUDGET)

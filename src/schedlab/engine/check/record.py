@@ -17,6 +17,7 @@ from schedlab.engine.check.offences import Offences
 from schedlab.engine.check.older import as_stays
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
+from schedlab.model.predecessors import CONDITIONS
 from schedlab.model.request import Request
 from schedlab.model.run import Run
 from schedlab.model.states import NODE_STATES, PIECE_ENDS, REASONS, STATES, WAIT_REASONS
@@ -108,6 +109,18 @@ class Rates:
 
 
 @dataclass(frozen=True)
+class Predecessors:
+    """Whom jobs had to wait for; empty if dependencies were not followed."""
+
+    row: NDArray[np.int64]  # position in the record of the job that waited
+    predecessor: NDArray[np.int64]  # id
+    condition: NDArray[np.int8]  # position in CONDITIONS
+    delay: NDArray[np.float64]
+    any: NDArray[np.bool_]  # one of the job's sufficed
+    known: NDArray[np.bool_]  # it had a say
+
+
+@dataclass(frozen=True)
 class NodeChanges:
     """What nodes became, in the order in which it is told."""
 
@@ -115,6 +128,37 @@ class NodeChanges:
     node: NDArray[np.int64]  # position in the cluster; -1 if there is no such node
     name: list[str]
     state: NDArray[np.int8]  # position in NODE_STATES
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """Jobs that were submitted during the run, as they are told."""
+
+    sequence: NDArray[np.int64]
+    job: NDArray[np.int64]
+    called: NDArray[np.float64]  # not a number: before anything happened
+    row: NDArray[np.int64]  # position of the job in the record; -1 if it is not there
+
+
+@dataclass(frozen=True)
+class Holds:
+    """Stretches during which decisions held jobs, those of one job together and in order."""
+
+    sequence: NDArray[np.int64]
+    job: NDArray[np.int64]
+    eligible: NDArray[np.float64]  # since when it had been so
+    begin: NDArray[np.float64]
+    end: NDArray[np.float64]
+    row: NDArray[np.int64]
+
+    @property
+    def first(self) -> NDArray[np.bool_]:
+        """Whether it is its job's first one."""
+        return np.insert(self.sequence[1:] != self.sequence[:-1], 0, True)[: len(self.job)]
+
+    @property
+    def last(self) -> NDArray[np.bool_]:
+        return np.append(self.sequence[1:] != self.sequence[:-1], True)[: len(self.job)]
 
 
 @dataclass(frozen=True)
@@ -157,8 +201,7 @@ class Record:
     state: NDArray[np.int8]  # position in STATES
     reason: NDArray[np.int8] | None  # position in REASONS, -1 if it is not there; None if the run has none
     known_reasons: set[str]  # to whoever wrote the run
-    after: NDArray[np.int64]
-    think: NDArray[np.float64]
+    predecessors: Predecessors
     nodes: NDArray[np.int64]  # position in `node_sets`; -1 if none are named
     node_sets: pa.StringArray
     pieced: NDArray[np.bool_]  # its life is told in pieces
@@ -166,6 +209,8 @@ class Record:
     rates: Rates
     node_changes: NodeChanges
     windows: list[Window]  # the calendar
+    submitted: Submitted
+    holds: Holds
     waits: Waits | None  # None: the run was not asked
     timeline: dict[str, NDArray[Any]]
 
@@ -218,9 +263,7 @@ def _record(config: dict[str, Any], tables: Tables, offences: Offences) -> Recor
     columns["estimate"] = _optional(jobs, "estimate")
     columns["user"] = _numbers(jobs["user"], -1, np.int32) if "user" in jobs.column_names else np.full(len(jobs), -1)
     reasons = jobs["reason"].cast(pa.string()) if "reason" in jobs.column_names else None
-    followed = "after" in jobs.column_names
-    columns["after"] = _numbers(jobs["after"], -1, np.int64) if followed else np.full(len(jobs), -1, np.int64)
-    columns["think"] = _numbers(jobs["think"], 0.0, np.float64) if followed else np.zeros(len(jobs))
+    columns["predecessors"] = _predecessors(tables.get("predecessors"), jobs, columns, config["options"], offences)
 
     texts = [jobs["nodes"].cast(pa.string()).combine_chunks()]
     if stretches is not None:
@@ -252,9 +295,45 @@ def _record(config: dict[str, Any], tables: Tables, offences: Offences) -> Recor
         node_changes=_node_changes(tables.get("nodes"), cluster),
         waits=_waits(tables.get("reasons"), config, offences),
         windows=_windows(config.get("calendar", []), cluster, offences),
+        submitted=_submitted(tables.get("submitted"), columns["sequence"]),
+        holds=_holds(tables.get("holds"), columns["sequence"]),
         timeline={name: timeline[name].to_numpy() for name in timeline.column_names},
         **columns,
     )
+
+
+def _predecessors(
+    table: pa.Table | None, jobs: pa.Table, columns: dict[str, Any], options: dict[str, Any], offences: Offences
+) -> Predecessors:
+    if "after" in jobs.column_names and options.get("dependencies") == "follow":
+        # Format 1: one for each job, which had to have ended.
+        after = _numbers(jobs["after"], -1, np.int64)
+        row = np.flatnonzero(after >= 0)
+        delay = _numbers(jobs["think"], 0.0, np.float64)[row]
+        sequence, by_id = columns["sequence"], np.lexsort((columns["sequence"], columns["job"]))
+        first = np.append(by_id, -1)[np.searchsorted(columns["job"][by_id], after[row])]
+        known = np.append(columns["job"], -1)[first] == after[row]
+        known &= np.append(sequence, -1)[first] < sequence[row]
+        nothing = np.zeros(len(row), np.int8)
+        return Predecessors(row, after[row], nothing, delay, nothing.astype(bool), known)
+    if table is None:
+        none = np.empty(0, np.int64)
+        return Predecessors(none, none, none.astype(np.int8), np.empty(0), none.astype(bool), none.astype(bool))
+    _require("predecessors", table, ("job", "sequence", "predecessor", "condition", "delay", "any", "known"))
+    job, sequence = (_numbers(table[name], -1, np.int64) for name in ("job", "sequence"))
+    row, there = _rows_of(sequence, columns["sequence"])
+    delay = _numbers(table["delay"], np.nan, np.float64)
+    offences.add_where("dependency", ~there, job, delay, lambda i: "there is no row for the job that waits")
+    flags = (_numbers(table[name], False, np.bool_) for name in ("any", "known"))
+    found = (row, _numbers(table["predecessor"], -1, np.int64), _words(table["condition"], CONDITIONS), delay, *flags)
+    return Predecessors(*(column[there] for column in found))
+
+
+def _rows_of(sequence: NDArray[np.int64], jobs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The positions of the jobs with these sequences, and whether there are such jobs."""
+    by_sequence = np.argsort(jobs, kind="stable")
+    row = np.append(by_sequence, -1)[np.searchsorted(jobs[by_sequence], sequence)]
+    return row, (row >= 0) & (np.append(jobs, -1)[row] == sequence)
 
 
 def _pieces(
@@ -279,10 +358,7 @@ def _pieces(
     columns |= {name: _numbers(table[name], np.nan, np.float64) for name in own}
     columns |= {"how": _words(table["how"], PIECE_ENDS), "nodes": nodes}
     columns["expected_end"] = _optional(table, "expected_end")
-    by_sequence = np.argsort(sequences, kind="stable")
-    place = np.searchsorted(sequences[by_sequence], columns["sequence"])
-    columns["row"] = np.append(by_sequence, -1)[place]
-    known = (columns["row"] >= 0) & (np.append(sequences, -1)[columns["row"]] == columns["sequence"])
+    columns["row"], known = _rows_of(columns["sequence"], sequences)
     offences.add_where("pieces", ~known, columns["job"], columns["begin"], lambda i: "there is no row for the job")
     order = np.argsort(columns["sequence"], kind="stable")
     order = order[known[order]]
@@ -323,6 +399,35 @@ def _node_changes(table: pa.Table | None, cluster: Cluster) -> NodeChanges:
     names = table["node"].to_pylist()
     nodes = np.array([numbers.get(name, -1) for name in names], np.int64)
     return NodeChanges(_numbers(table["time"], np.nan, np.float64), nodes, names, _words(table["state"], NODE_STATES))
+
+
+def _rare(name: str, table: pa.Table | None, numbers: tuple[str, ...], times: tuple[str, ...]) -> dict[str, Any]:
+    """The columns of a table that most runs do without."""
+    if table is None:
+        return dict.fromkeys(numbers, np.empty(0, np.int64)) | dict.fromkeys(times, np.empty(0))
+    _require(name, table, (*numbers, *times))
+    columns: dict[str, Any] = {column: _numbers(table[column], -1, np.int64) for column in numbers}
+    return columns | {column: _numbers(table[column], np.nan, np.float64) for column in times}
+
+
+def _rows(sequences: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where jobs stand in the record; -1 if they do not."""
+    order = np.argsort(sequences, kind="stable")
+    place = np.searchsorted(sequences[order], wanted)
+    found = np.append(order, -1)[place]
+    return np.where(np.append(sequences, -1)[found] == wanted, found, -1)
+
+
+def _submitted(table: pa.Table | None, sequences: NDArray[np.int64]) -> Submitted:
+    columns = _rare("submitted", table, ("sequence", "job"), ("called",))
+    return Submitted(row=_rows(sequences, columns["sequence"]), **columns)
+
+
+def _holds(table: pa.Table | None, sequences: NDArray[np.int64]) -> Holds:
+    columns = _rare("holds", table, ("sequence", "job"), ("eligible", "begin", "end"))
+    order = np.lexsort((columns["end"], columns["begin"], columns["sequence"]))
+    columns = {name: column[order] for name, column in columns.items()}
+    return Holds(row=_rows(sequences, columns["sequence"]), **columns)
 
 
 def _waits(table: pa.Table | None, config: dict[str, Any], offences: Offences) -> Waits | None:

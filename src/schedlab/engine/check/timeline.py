@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.engine.check.holds import first_eligible
 from schedlab.engine.check.offences import Offences
 from schedlab.engine.check.record import Record
 from schedlab.engine.check.stays import Stays
@@ -22,6 +23,11 @@ class Story:
     count: NDArray[np.int64]
     request: NDArray[np.int64]
 
+    @property
+    def jobs(self) -> NDArray[np.int64]:
+        """1 for each; -1 for what is to be taken off."""
+        return np.where(self.count < 0, np.int64(-1), np.int64(1))
+
 
 def check_timeline(record: Record, stays: Stays, offences: Offences) -> None:
     time = record.timeline["time"]
@@ -31,7 +37,7 @@ def check_timeline(record: Record, stays: Stays, offences: Offences) -> None:
     ends = np.where(stays.unfinished, np.inf, stays.end)
     runs = Story(stays.begin, ends, stays.cores, stays.count, stays.request)
     for story, jobs_column, what in ((runs, "running", "used"), (_waits(record), "queued", "queued")):
-        columns = {jobs_column: np.ones(len(story.begin), np.int64), f"{what}_cores": story.cores}
+        columns = {jobs_column: story.jobs, f"{what}_cores": story.cores}
         for resource in record.cluster.resource_names[1:]:
             if f"{what}_{resource}" not in record.timeline:  # older runs tell of cores only
                 continue
@@ -46,13 +52,31 @@ def check_timeline(record: Record, stays: Stays, offences: Offences) -> None:
 
 
 def _waits(record: Record) -> Story:
-    """From when a job was eligible until it first started or left; and after each time it was requeued."""
+    """From when a job was eligible until it first started or left; and after each time it was requeued. Less the times
+    during which a decision held it."""
+    waits = _eligible(record)
+    holds = record.holds
+    row = holds.row[holds.row >= 0]
+    if not len(row):
+        return waits
+    begin, end = (times[holds.row >= 0] for times in (holds.begin, holds.end))
+    return Story(
+        np.concatenate([waits.begin, begin]),
+        np.concatenate([waits.end, end]),
+        np.concatenate([waits.cores, -record.cores[row]]),
+        np.concatenate([waits.count, -record.count[row]]),
+        np.concatenate([waits.request, record.request[row]]),
+    )
+
+
+def _eligible(record: Record) -> Story:
     pieces = record.pieces
-    queued = ~np.isnan(record.eligible) & ~record.in_state("held")
+    eligible = first_eligible(record)
+    queued = ~np.isnan(eligible)  # a job that waits for another has none
     left = np.where(record.started, record.start, record.end)
     sizes = [record.cores, record.count, record.request]
     if not len(pieces):
-        return Story(record.eligible[queued], left[queued], *(size[queued] for size in sizes))
+        return Story(eligible[queued], left[queued], *(size[queued] for size in sizes))
     of_pieces, first = [pieces.cores, pieces.count, pieces.request], pieces.first
     left[pieces.row[first]] = pieces.begin[first]
     again = pieces.ended("requeued")
@@ -63,7 +87,7 @@ def _waits(record: Record) -> Story:
         size[pieces.row[first]] = of_piece[first]
         joined.append(np.concatenate([size[queued], of_piece[again]]))
     return Story(
-        np.concatenate([record.eligible[queued], pieces.end[again]]),
+        np.concatenate([eligible[queued], pieces.end[again]]),
         np.concatenate([left[queued], next_begin[again]]),
         *joined,
     )

@@ -15,11 +15,13 @@ from schedlab.engine.check.record import Record
 def check_identity(record: Record, offences: Offences) -> None:
     """No job is missing, none is there twice."""
     sequence, length = record.sequence, len(record.sequence)
-    promised = length if record.jobs is None or record.incomplete else record.jobs
+    promised = length if record.jobs is None or record.incomplete else record.jobs + len(record.submitted.job)
     expected = max(promised, int(sequence.max(initial=-1)) + 1)
     known = sequence[(sequence >= 0) & (sequence < expected)]
     for number in np.flatnonzero(np.bincount(known, minlength=expected) == 0).tolist():
         offences.add("missing job", f"the job at position {number} of the workload is not in the results")
+    if not record.incomplete and record.jobs and length > promised:  # a workload in memory need not say how many
+        offences.add("unknown job", f"there are {length} jobs, but {promised} were submitted")
     for name, values in (("position", sequence), ("id", record.job)):
         _, first = np.unique(values, return_index=True)
         again = np.ones(length, bool)
@@ -70,23 +72,6 @@ def _check_ends(record: Record, offences: Offences) -> None:
     if not record.incomplete:
         report("state", running, _Says("it still runs, but the run is complete"))
     report("state", simple & record.in_state("suspended"), _Says("it is suspended, but no piece says so"))
-
-
-def check_dependencies(record: Record, offences: Offences) -> None:
-    """A job is eligible at its submission, or when its predecessor has left and the think time is over."""
-    expected = record.submit.copy()
-    if record.options.get("dependencies") == "follow":
-        by_id = np.argsort(record.job, kind="stable")
-        place = np.searchsorted(record.job[by_id], record.after)
-        predecessor = by_id[np.minimum(place, len(by_id) - 1)] if len(by_id) else by_id
-        # Only a job that was submitted before can hold another one.
-        before = (record.job[predecessor] == record.after) & (record.sequence[predecessor] < record.sequence)
-        ended = record.end[predecessor] + record.think
-        expected = np.where(before & (record.after >= 0), np.maximum(expected, ended), expected)
-    known = ~np.isnan(record.eligible) & ~record.in_state("rejected", "held")
-    early, late = known & (record.eligible < expected), known & (record.eligible > expected)
-    for kind, wrong in (("dependency", early), ("eligible too late", late)):
-        _report(record, offences, kind, wrong, record.eligible, lambda i: f"it could be eligible from {expected[i]} on")
 
 
 def _report(

@@ -17,6 +17,7 @@ from schedlab.generate.streams import concatenated, numbered
 from schedlab.generate.weeks.cut import backlogs, blocks
 from schedlab.generate.weeks.table import REMEDY, from_text, to_text
 from schedlab.model.errors import InputError
+from schedlab.model.predecessors import Predecessors
 from schedlab.model.random import random_stream
 from schedlab.model.request import Request
 from schedlab.model.workload import JobBatch, ReadReport, Workload
@@ -27,12 +28,13 @@ DAY, WEEK = 86_400.0, 604_800.0
 USUAL = ((26 * WEEK, 4 * WEEK), (4 * WEEK, WEEK), (2 * DAY, DAY))
 BEHIND = 1 / 7  # of a step: a block does not end where the machine is so far behind with its work (a day for weeks)
 KEYS = ("source", "processors", "requests", "labels", "step", "steps", "block", "begin", "replacement", "jobs")
+_OUTSIDE = -2
 LOST = "references to a preceding job that is not in the same block: dropped"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Weeks:
-    """`jobs` are those of `steps` whole weeks (or days) of a log, from second 0 on; `after` is the place of a job.
+    """`jobs` are those of `steps` whole weeks (or days) of a log, from second 0 on; predecessors are places of jobs.
 
     Blocks of `block` steps come in random order, each step once before any comes again; with `replacement` each block
     is drawn from all of them. Second 0 of the jobs is `begin` seconds after a Monday midnight.
@@ -71,11 +73,13 @@ class Weeks:
         if block <= 0 or block % step or steps < 2 * (block // step):
             hint = "a whole number of days or weeks, at most half of the log; or --model empirical, for short logs"
             raise InputError(f"cannot be cut into blocks of {block / DAY:g} days", where=workload.name, hint=hint)
-        after, missing = _places(jobs)
-        moved = replace(jobs, submit=jobs.submit - first, cancel=jobs.cancel - first, after=after)
+        before, missing = _places(jobs)
+        moved = replace(jobs, submit=jobs.submit - first, cancel=jobs.cancel - first, predecessors=before)
         whole = moved.take(np.arange(int(np.searchsorted(moved.submit, steps * step))))
+        if whole.predecessors is not None:
+            whole = replace(whole, predecessors=whole.predecessors.where(whole.predecessors.job < len(whole)))
         return cls(
-            jobs=replace(whole, after=np.where(whole.after < len(whole), whole.after, -1)),
+            jobs=whole,
             steps=steps,
             step=step,
             block=int(block // step),
@@ -116,7 +120,7 @@ class Weeks:
                 yield found[place]
 
     def _stream(self, seed: int) -> Iterator[JobBatch]:
-        """Piece by piece. A reference that leads out of its piece is -2 here."""
+        """Piece by piece. A predecessor outside of its piece is _OUTSIDE here."""
         period = min(self.step, WEEK)
         now = -((period - self.begin) % period)  # second 0 is a Monday midnight: the first block is entered there
         made = 0
@@ -134,15 +138,11 @@ class Weeks:
         early = int(np.searchsorted(submit, 0.0))
         low = rows.start + early
         part = self.jobs.take(np.arange(low, rows.stop))
-        inside = (part.after >= low) & (part.after < rows.stop)
-        after = np.where(inside, part.after - low + made + 1, np.where(part.after >= 0, -2, -1))
-        return replace(
-            part,
-            submit=submit[early:],
-            cancel=part.cancel + shift,
-            after=after,
-            think=np.where(inside, part.think, 0.0),
-        )
+        before = part.predecessors
+        if before is not None:
+            inside = (before.job >= low) & (before.job < rows.stop)
+            before = replace(before, job=np.where(inside, before.job - low + made + 1, _OUTSIDE))
+        return replace(part, submit=submit[early:], cancel=part.cancel + shift, predecessors=before)
 
     @cached_property
     def _rows(self) -> NDArray[np.intp]:
@@ -241,13 +241,15 @@ def _usual_block(span: float, name: str) -> float:
     raise InputError(f"lasts {span / 3600:.1f} h: no two whole days to draw from", where=name, hint=hint)
 
 
-def _places(jobs: JobBatch) -> tuple[NDArray[np.int64], int]:
-    """For each job the place of the one it has to wait for, -1 if there is none; and how many are not in the log."""
+def _places(jobs: JobBatch) -> tuple[Predecessors | None, int]:
+    """The predecessors, by their places instead of their ids; and how many are not in the log."""
+    before = jobs.predecessors
+    if before is None:
+        return None, 0
     order = np.argsort(jobs.id, kind="stable")
-    wanted = jobs.after >= 0
-    place = order[np.minimum(np.searchsorted(jobs.id[order], jobs.after), len(order) - 1)]
-    there = wanted & (jobs.id[place] == jobs.after)
-    return np.where(there, place, -1).astype(np.int64), int((wanted & ~there).sum())
+    place = order[np.minimum(np.searchsorted(jobs.id[order], before.job), len(order) - 1)].astype(np.int64)
+    there = jobs.id[place] == before.job
+    return replace(before, job=place).where(there), int((~there).sum())
 
 
 def _pieces(first: int, length: int, steps: int) -> list[tuple[int, int]]:
@@ -258,8 +260,11 @@ def _pieces(first: int, length: int, steps: int) -> list[tuple[int, int]]:
 
 def _with_lost(batches: Iterator[JobBatch]) -> Iterator[tuple[JobBatch, int]]:
     for batch in batches:
-        lost = batch.after == -2
-        yield (replace(batch, after=np.where(lost, -1, batch.after)) if lost.any() else batch), int(lost.sum())
+        before = batch.predecessors
+        lost = 0 if before is None else int(np.count_nonzero(before.job == _OUTSIDE))
+        if before is not None and lost:
+            batch = replace(batch, predecessors=before.where(before.job != _OUTSIDE))
+        yield batch, lost
 
 
 def _since_monday(origin: datetime | None, first: float) -> float:

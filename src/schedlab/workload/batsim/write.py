@@ -111,7 +111,7 @@ class _Losses:
         self._add("statuses: there is no place for them", batch.status >= 0)
         self._add("recorded waits: there is no place for them", ~np.isnan(batch.wait))
         self._add("cancellations: there is no place for them", np.isfinite(batch.cancel))
-        self._add("predecessors: there is no place for them", batch.after >= 0)
+        self._add("predecessors: there is no place for them", batch.dependent)
         endless = ~((batch.limit > 0) & (batch.limit < np.inf))
         self._add("limits that are 0 or endless: written without walltime", endless)
         self._add("run times of 0: Batsim refuses such delays", batch.runtime <= 0)

@@ -1,4 +1,4 @@
-"""What the texts in a Slurm accounting dump mean: times, durations, amounts, states, constraints, dependencies.
+"""What the texts in a Slurm accounting dump mean: times, durations, amounts, states, constraints.
 
 A parser gives NaN for what is unknown, and raises ValueError, saying what it expected, for what it cannot read.
 """
@@ -171,49 +171,6 @@ def parse_features(text: str) -> frozenset[str] | None:
     if text in UNKNOWN or text == "(null)":
         return frozenset()
     return frozenset(text.split("&")) if _FEATURES.fullmatch(text) else None
-
-
-class Dependency(NamedTuple):
-    """The job whose end to wait for ("" if there is none), how many others only Slurm is told of, and what it is told.
-
-    `lost`: how many conditions nobody can be told of.
-    """
-
-    job: str
-    others: int
-    told: str = ""
-    lost: int = 0
-
-
-# In a command line, options end where the script's name begins; only what looks like a dependency counts.
-DEPENDENCY_OPTION = r"(?:^|\s)(?:--depend[a-z]*|-d)[=\s]*['\"]?(?P<text>(?:after|singleton|expand)[^\s'\"]*)"
-_OPTION = re.compile(DEPENDENCY_OPTION)
-_JOB = re.compile(r"[0-9]{1,10}(?:_[0-9]{1,7}|\+[0-9]+)?", re.ASCII)  # 12, 12_3, 12+5
-_AFTER_END = ("afterany", "afterok", "afternotok", "aftercorr")
-
-
-def parse_dependency(text: str) -> Dependency:
-    """What `afterok:12:13,after:14` waits for. `singleton`, `expand` and what is no job number cannot be told."""
-    text = re.sub(r"\([^)]*\)", "", text)
-    separator = "?" if "?" in text else ","
-    told, ends, starts, lost = [], [], 0, 0
-    for condition in filter(None, text.split(separator)):
-        kind, *named = condition.split(":")
-        jobs = [job for job in named if kind in (*_AFTER_END, "after") and _JOB.fullmatch(job)]
-        lost += max(len(named), 1) - len(jobs)
-        if jobs:
-            told.append(":".join([kind, *jobs]))
-        if kind == "after":
-            starts += len(jobs)
-        else:
-            ends += jobs
-    return Dependency(ends[0] if ends else "", starts + max(len(ends) - 1, 0), separator.join(told), lost)
-
-
-def dependency_of_line(text: str) -> Dependency:
-    """The dependency that a command line such as `sbatch -d afterok:12 run.sh` asks for."""
-    found = _OPTION.search(text)
-    return parse_dependency(found["text"]) if found else Dependency("", 0)
 
 
 def _digits(text: str) -> str:

@@ -93,8 +93,12 @@ class Jobs:
         self._fill("components of heterogeneous jobs scheduled on their own", numbers.component[kept])
         self._fill("processors: the other of requested and allocated", asked.other_cpus)
         found = {what: column[kept] for what, column in found.items()}
-        jobs = {"id": ids, "after": self._submissions.after(table, ids), **self._labels(table)}
-        jobs |= self._moments(found, jobs["after"], self._held(table, found))
+        jobs = {"id": ids, **self._labels(table)}
+        before = self._submissions.before(table, ids, ~found["never"])
+        if before is not None:
+            jobs["before"] = before
+        follows = np.zeros(len(ids), bool) if before is None else before.astype(bool)
+        jobs |= self._moments(found, follows, self._held(table, found))
         columns = {what: self._column_if_any(table, what) for what in ("features", "partition", "licences")}
         wishes = Wishes(**columns, line=self._submissions.options(table), withdrawn=found["never"])
         others, lines = list(self._amounts.others), self._submissions.different
@@ -105,6 +109,10 @@ class Jobs:
     def dependencies(self) -> dict[int, str]:
         """What jobs wait for, in Slurm's words. For the end of a pass."""
         return self._submissions.told()
+
+    def named(self) -> dict[tuple[int, int | None], list[int]]:
+        """The ids of elements of arrays that others wait for. For the end of a pass."""
+        return self._submissions.named()
 
     def _column_if_any(self, table: Any, what: str) -> Any:
         return self._column(table, what) if what in self._header.places else None
@@ -187,7 +195,7 @@ class Jobs:
             chosen &= ~which
         return chosen
 
-    def _moments(self, found: dict[str, Any], after: NDArray[np.int64], held: Mask) -> Columns:
+    def _moments(self, found: dict[str, Any], follows: Mask, held: Mask) -> Columns:
         """Submit, wait, run time, limit, cancellation and status of jobs."""
         submit, never = found["submit"], found["never"]
         start = np.where(never, np.nan, found["start"])
@@ -196,7 +204,7 @@ class Jobs:
         eligible = np.where(np.isnan(found["eligible"]), submit, found["eligible"])
         eligible = np.fmax(np.fmin(eligible, np.where(never, found["end"], start)), submit)
         eligible = np.where(held, np.fmax(found["end"], submit), eligible)
-        moved = (eligible > submit) & (after < 0)
+        moved = (eligible > submit) & ~follows
         self._fill("submit: when it became eligible (held, begin time, dependency)", moved)
         submit = np.where(moved, eligible, submit)
         self._fill("wait: 0, it started before it was submitted", start < submit)

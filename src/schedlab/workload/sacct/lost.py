@@ -67,7 +67,7 @@ class Losses:
         self.numbered_anew |= bool(((batch.id < 0) | (batch.id >= LARGEST_JOB)).any())
         self._add("recorded waits: not known, written as 0", np.isnan(batch.wait) & ~_never(batch))
         self._add("programs: there is no place for them", batch.executable >= 0)
-        self._add("predecessors: there is no place for them", batch.after >= 0)
+        self._add("predecessors: there is no place for them", batch.dependent)
         self._add("names: the number of the job remains", np.full(len(batch), batch.names is not None))
         self._add("statuses: not known, or of a part of a job; written as COMPLETED", ~np.isin(batch.status, (0, 1, 5)))
         withdrawn = np.isfinite(batch.cancel) & ~_never(batch)

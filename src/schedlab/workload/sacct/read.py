@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from schedlab.workload.sacct.columns import SAMPLES, JobNumbers, Problems
 from schedlab.workload.sacct.jobs import Counts, Jobs
 from schedlab.workload.sacct.repeats import Repeats, Seen, mark_repeated
 from schedlab.workload.sacct.rows import SACCT_COMMAND, Header, header_of, in_columns, without_header
+from schedlab.workload.slurm.dependency import predecessors
 from schedlab.workload.stream import Columns, Known, ReadAgain, stream
 
 __all__ = ["SACCT_COMMAND", "looks_like", "read_sacct"]
@@ -34,7 +35,7 @@ def looks_like(start: str, name: str) -> bool:
 def read_sacct(path: Path, options: ReadOptions) -> Workload:
     """The jobs of a Slurm accounting dump."""
     log = SacctLog(path, options)
-    workload = stream(path, log.scan, options, log.known)
+    workload = stream(path, log.scan, options, log.known, settle=log.settle)
     workload.dependencies = log.dependencies
     return workload
 
@@ -46,8 +47,24 @@ class SacctLog:
         self.path, self.options = path, options
         self.known = Known()
         self.dependencies: dict[int, str] = {}
+        self.elements: dict[tuple[int, int | None], list[int]] = {}  # of arrays that others wait for: their ids
         self.named = False  # whether ids have to be kept as they are written
         self.repeated: NDArray[np.int64] | None = None  # job numbers that occur again; None: not known yet
+
+    def settle(self, columns: Columns) -> None:
+        """A pass is over: whom dependencies name is known."""
+        written = columns.get("before")
+        if written is None:
+            return
+        before = np.full(len(written), None, object)
+        for row in np.flatnonzero(written.astype(bool)).tolist():
+            dependency, task, ran = written[row]
+            before[row] = predecessors(dependency, self._ids_of, task=task, ran=ran)
+        columns["before"] = before
+
+    def _ids_of(self, job: int, task: int | None) -> Sequence[int]:
+        """A job that is no array is looked for by its number when it is simulated."""
+        return self.elements.get((job, task), [job] if task is None else [])
 
     def scan(self) -> SacctScan:
         return SacctScan(self)
@@ -88,6 +105,7 @@ class SacctScan:
                 raise ReadAgain
         if self._jobs is not None:
             self._log.dependencies.update(self._jobs.dependencies())
+            self._log.elements = self._jobs.named()
 
     @property
     def kept(self) -> int:

@@ -6,23 +6,38 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.workload.notes import ABSENT
-from schedlab.workload.sacct.columns import JobNumbers, element_number
-from schedlab.workload.sacct.fields import DEPENDENCY_OPTION, Dependency, dependency_of_line, parse_dependency
+from schedlab.workload.sacct.columns import ELEMENT_BITS, ELEMENTS, REPEATED, JobNumbers, element_number
 from schedlab.workload.sacct.requests import LINE_OPTIONS
 from schedlab.workload.sacct.rows import Header
+from schedlab.workload.slurm.dependency import (
+    ARRAY_OR,
+    DEPENDENCY_OPTION,
+    FAILED_THERE,
+    WHOLE_ARRAY_FAILS,
+    Dependency,
+    dependency_of_line,
+    parse_dependency,
+)
 from schedlab.workload.slurm.sbatch import passed_on, split_options
 
 _OPTION = rf"\s(?:--(?:{'|'.join(LINE_OPTIONS)})\b|-[Lwx])"
 _ELEMENT = re.compile(r"[0-9]+_[0-9]+")
-_FOLLOWED = "preceding job: from its dependency (simulate with dependencies=follow)"
-_FIRST_ONLY = "dependencies: only on the end of one job, others are not used"
+_FOLLOWED = "predecessors: from its dependency (simulate with dependencies=follow)"
 _LOST = "dependencies: left out, singleton, expand or no number of a job"
+
+
+class Written(NamedTuple):
+    """What a job waits for, as it is written; its number in its array; whether it ran in the end."""
+
+    dependency: Dependency
+    task: int | None
+    ran: bool
 
 
 class Submissions:
@@ -33,6 +48,8 @@ class Submissions:
         # Where jobs have raw numbers, an element of an array has another one than its JobID says.
         self._raw = header.places["id"] != header.places.get("shown")
         self._elements: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []  # what JobID says, and raw numbers
+        self._named: set[int] = set()  # jobs that others wait for
+        self._if_arrays: list[tuple[str, int]] = []  # what is simpler than it was if these jobs are arrays
         self._told: dict[int, str] = {}  # job -> what Slurm can be told of its dependencies
         self._known: dict[tuple[tuple[str, str], ...], int] = {(): 0}
 
@@ -54,20 +71,48 @@ class Submissions:
             found[row] = self._known.setdefault(options, len(self._known))
         return found
 
-    def after(self, table: Any, ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The jobs to wait for: only the first of several can be represented."""
-        after = np.full(table.num_rows, -1, np.int64)
-        self._see_elements(table, ids)
-        if found := self._found(table):
-            rows = [row for row, _ in found]
-            dependencies = [dependency for _, dependency in found]
-            after[rows] = self._predecessors(dependencies)
-            self._told |= {int(ids[row]): dependency.told for row, dependency in found if dependency.told}
-            unused = sum(one.others + bool(one.job and after[row] < 0) for row, one in found)
-            self._count(self._for_slurm, _FIRST_ONLY, unused)
-            self._count(self._filled, _LOST, sum(one.lost for one in dependencies))
-        self._count(self._for_slurm, _FOLLOWED, int(np.count_nonzero(after >= 0)))
-        return after
+    def before(self, table: Any, ids: NDArray[np.int64], ran: NDArray[np.bool_]) -> NDArray[np.object_] | None:
+        """What jobs wait for, as written: whom that means is known when the pass is over. None: no column tells it."""
+        if "dependency" not in self._header.places and "line" not in self._header.places:
+            return None
+        tasks = self._see_elements(table, ids)
+        before = np.full(table.num_rows, None, object)
+        for row, dependency in self._found(table):
+            if dependency.told:
+                self._told[int(ids[row])] = dependency.told
+            self._count(self._filled, _LOST, dependency.lost)
+            if dependency.waits:
+                task = None if tasks is None or tasks[row] < 0 else int(tasks[row])
+                before[row] = written = Written(dependency, task, bool(ran[row]))
+                self._note_simpler(written)
+                self._named.update(wait.job for wait in dependency.waits)
+        self._count(self._for_slurm, _FOLLOWED, int(np.count_nonzero(before.astype(bool))))
+        return before
+
+    def named(self) -> dict[tuple[int, int | None], list[int]]:
+        """The ids of the elements of arrays that dependencies name, one or all of them. For the end of a pass."""
+        jobs = np.fromiter(self._named, np.int64)
+        found: dict[tuple[int, int | None], list[int]] = {}
+        for numbers, ids in self._elements:
+            array, task = (numbers - ELEMENTS) >> ELEMENT_BITS, numbers & ((1 << ELEMENT_BITS) - 1)
+            rows = np.flatnonzero(np.isin(array, jobs))
+            for job, element, number in zip(array[rows].tolist(), task[rows].tolist(), ids[rows].tolist(), strict=True):
+                if number < REPEATED or number >= ELEMENTS:  # of several attempts the first counts
+                    found.setdefault((job, element), []).append(number)
+                    found.setdefault((job, None), []).append(number)
+        for what, job in self._if_arrays:
+            self._count(self._for_slurm, what, int(len(found.get((job, None), ())) > 1))
+        return found
+
+    def _note_simpler(self, written: Written) -> None:
+        """What Slurm is told and predecessors cannot say."""
+        for wait in written.dependency.waits:
+            fails = wait.kind == "afternotok"
+            self._count(self._for_slurm, FAILED_THERE, int(fails and written.ran))
+            if wait.task is None and fails and not written.ran:
+                self._if_arrays.append((WHOLE_ARRAY_FAILS, wait.job))
+            if wait.task is None and written.dependency.any:
+                self._if_arrays.append((ARRAY_OR, wait.job))
 
     def told(self) -> dict[int, str]:
         """What Slurm can be told of the dependencies of jobs, in their numbers. For the end of a pass."""
@@ -81,12 +126,15 @@ class Submissions:
                 found[job] = text
         return found
 
-    def _see_elements(self, table: Any, ids: NDArray[np.int64]) -> None:
-        places = self._header.places
-        if self._raw and "shown" in places and ("dependency" in places or "line" in places):
-            written = JobNumbers(table.column("shown").combine_chunks())
-            if written.element.any():
-                self._elements.append((written.number[written.element], ids[written.element]))
+    def _see_elements(self, table: Any, ids: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """The numbers of jobs in their arrays, -1 for others; None if there are no arrays."""
+        if "shown" not in self._header.places:
+            return None
+        written = JobNumbers(table.column("shown").combine_chunks())
+        if not written.element.any():
+            return None
+        self._elements.append((written.number[written.element], ids[written.element]))
+        return np.where(written.element, written.number & ((1 << ELEMENT_BITS) - 1), -1)
 
     def _raw_numbers(self) -> dict[int, int]:
         """Of the elements of arrays that dependencies name."""
@@ -122,13 +170,6 @@ class Submissions:
         fits = pc.match_substring_regex(column, pattern)
         lines = [line.decode(errors="replace") for line in column.filter(fits).cast(pa.binary()).to_pylist()]
         return list(zip(np.flatnonzero(fits.to_numpy(zero_copy_only=False)).tolist(), lines, strict=True))
-
-    def _predecessors(self, dependencies: list[Dependency]) -> NDArray[np.int64]:
-        """The numbers of jobs to wait for, -1 for none."""
-        import pyarrow as pa
-
-        named = JobNumbers(pa.array([dependency.job for dependency in dependencies]))
-        return np.where(named.bad | (named.element & self._raw), -1, named.number)
 
 
 def _in_numbers(text: str, raw: Mapping[int, int] | None) -> tuple[str, int]:

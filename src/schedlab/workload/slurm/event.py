@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from schedlab.files.slurm_values import shown
-from schedlab.workload.slurm.order import array_size, begin_after, predecessor, time_limit
+from schedlab.workload.slurm.dependency import Dependency
+from schedlab.workload.slurm.order import array_size, begin_after, dependency, time_limit
 from schedlab.workload.slurm.sbatch import Asked, passed_on, split_options
 
 SUBMISSION = "submit_batch_job"
@@ -31,7 +32,7 @@ class Event:
     cancel_in: float
     job: int | None  # its number, of jobid_1001
     name: str  # one that is not such a number
-    after: int
+    dependency: Dependency
     tasks: int  # of its array; 0: it is none
     values: dict[str, str]
     unused: dict[str, str]  # options that only Slurm itself understands
@@ -63,7 +64,7 @@ def parse_event(line: str, ask: Callable[[Mapping[str, str]], Asked]) -> Event |
         cancel_in=_time("-cancel-in", values["cancel-in"]) if "cancel-in" in values else math.inf,
         job=job,
         name=name,
-        after=predecessor(values["dependency"], for_slurm) if "dependency" in values else -1,
+        dependency=dependency(values["dependency"], for_slurm) if "dependency" in values else Dependency(),
         tasks=array_size(values["array"], for_slurm) if "array" in values else 0,
         values=values,
         unused=passed_on(unused),

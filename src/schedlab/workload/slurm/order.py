@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from schedlab.files.slurm_values import seconds, whole
+from schedlab.workload.slurm.dependency import Dependency, parse_dependency
 from schedlab.workload.slurm.sbatch import OptionError
 
 MOST_TASKS = 100_000  # of one array
@@ -12,8 +13,9 @@ MOST_TASKS = 100_000  # of one array
 _INDICES = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9})(?::([0-9]{1,9}))?)?")
 _NOW = re.compile(r"now(?:\+([0-9]{1,9})(second|minute|hour|day|week)?s?)?", re.IGNORECASE)
 _UNITS = {"second": 1.0, "minute": 60.0, "hour": 3_600.0, "day": 86_400.0, "week": 604_800.0}
-_DEPENDENCY = re.compile(r"([a-z]+)((?::(?:jobid_)?[0-9]{1,18}(?:_[0-9*]+)?(?:\+[0-9]+)?)*)", re.IGNORECASE)
-_AT_ITS_END = ("afterok", "afterany", "aftercorr")
+_NAMED = r"(?:jobid_)?[0-9]{1,18}(?:_[0-9*]+)?(?:\+[0-9]+)?"
+_DEPENDENCY = re.compile(rf"([a-z]+)(?::{_NAMED})*|{_NAMED}()(?::{_NAMED})*", re.IGNORECASE)
+_FOLLOWED = ("after", "afterany", "afterok", "afternotok", "aftercorr", "singleton", "")
 
 
 def array_size(text: str, assumed: list[str]) -> int:
@@ -57,21 +59,16 @@ def begin_after(text: str, assumed: list[str]) -> float:
     return delay
 
 
-def predecessor(text: str, assumed: list[str]) -> int:
-    """The number of the job whose end to wait for; -1 if there is none."""
-    jobs: list[int] = []
+def dependency(text: str, assumed: list[str]) -> Dependency:
+    """The jobs to wait for, and the kinds that only Slurm knows."""
     for part in re.split("[,?]", text):
         match = _DEPENDENCY.fullmatch(part)
         if match is None:
             raise OptionError("dependency", text, "kinds with jobs, such as afterok:1001")
-        kind, numbers = match[1].casefold(), re.findall(r":(?:jobid_)?([0-9]+)", match[2])
-        if kind in _AT_ITS_END and numbers:
-            jobs += map(int, numbers)
-        else:
+        kind = (match[1] or "").casefold()
+        if kind not in _FOLLOWED:
             assumed.append(f"dependency: {kind if len(kind) < 20 else 'unknown kind'} is not used")
-    if len(jobs) > 1:
-        assumed.append("dependency: the first of several jobs")
-    return jobs[0] if jobs else -1
+    return parse_dependency(text)
 
 
 def time_limit(text: str) -> float | None:

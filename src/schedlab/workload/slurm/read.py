@@ -20,6 +20,7 @@ from schedlab.workload.options import ReadOptions
 from schedlab.workload.slurm.event import SUBMISSION, Event, parse_event
 from schedlab.workload.slurm.order import array_tasks
 from schedlab.workload.slurm.sbatch import SHAPING, Asked, ask
+from schedlab.workload.slurm.waiting import Waiting
 from schedlab.workload.stream import Known, stem
 
 SHOWN_BAD_ROWS = 20
@@ -161,13 +162,8 @@ class _Reading:
             self._filled["job number: the place in the file"] += len(ids)
             if any(event.job is not None for event in self._events):
                 columns["names"] = self._written(ids.tolist())
-        last_ids = ids[last - 1].tolist()
-        numbers = {event.job: number for event, number in zip(self._events, last_ids, strict=True)}
-        after = [numbers.get(event.after, -1) if event.after >= 0 else -1 for event in self._events]
-        lost = sum(event.after >= 0 > found for event, found in zip(self._events, after, strict=True))
-        if lost:
-            self._filled["dependency: on a job that is not there, not used"] += lost
-        return columns | {"id": ids, "after": np.repeat(after, tasks)}
+        before = Waiting(self._events, ids.tolist(), self._filled).predecessors()
+        return columns | {"id": ids, "predecessors": before}
 
     def _written(self, ids: list[int]) -> tuple[str, ...]:
         """What the file calls the jobs: 1001, and 1001_7 if it is of an array; its place if it has no number."""

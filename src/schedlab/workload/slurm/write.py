@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from schedlab.files.slurm_values import gres_text, time_text
 from schedlab.files.whole_file import whole_file
+from schedlab.model.predecessors import STARTED
 from schedlab.model.request import Request
 from schedlab.model.workload import JobBatch, Workload
 from schedlab.workload.losses import losses, noting
+from schedlab.workload.slurm.dependency import dependency_texts
 from schedlab.workload.slurm.event import SUBMISSION
 
 # Columns whose names the format holds: option, and what to put before a number that has no name.
@@ -110,9 +113,11 @@ def _gpus_text(resources: dict[str, int]) -> str:
 def _lines(batch: JobBatch, workload: Workload, texts: list[_RequestText]) -> Iterator[str]:
     names = {column: _Names(workload.labels.get(column, []), *_NAMED[column]) for column in _NAMED}
     asked: dict[tuple[int, int], str] = {}
-    columns = ("id", "submit", "runtime", "limit", "count", "request", "cancel", "after", *_NAMED)
-    for job, submit, runtime, limit, count, request, cancel, after, *who in zip(
-        *(getattr(batch, name).tolist() for name in columns), strict=True
+    columns = ("id", "submit", "runtime", "limit", "count", "request", "cancel", *_NAMED)
+    before = batch.predecessors
+    waits = [""] * len(batch) if before is None else dependency_texts(before)
+    for job, submit, runtime, limit, count, request, cancel, *who, dependency in zip(
+        *(getattr(batch, name).tolist() for name in columns), waits, strict=True
     ):
         key = (request, count)
         if key not in asked:
@@ -121,7 +126,7 @@ def _lines(batch: JobBatch, workload: Workload, texts: list[_RequestText]) -> It
         line += f" -t {'UNLIMITED' if math.isinf(limit) else time_text(max(math.ceil(limit), 1))} {asked[key]}"
         line += "".join(names[column].option(number) for column, number in zip(_NAMED, who, strict=True))
         line += f" -cancel-in {_number(max(cancel - submit, 0.0))}" if math.isfinite(cancel) else ""
-        line += f" --dependency=afterany:{after}" if after >= 0 else ""
+        line += f" --dependency={dependency}" if dependency else ""
         yield f"{line} pseudo.job\n"
 
 
@@ -150,6 +155,14 @@ def _quoted(name: str) -> str:
     return shlex.quote(re.sub(r"[\r\n]", "_", name))
 
 
+def _delayed(batch: JobBatch) -> NDArray[np.bool_]:
+    """Who waits for a time after others that `sbatch` cannot say: other than whole minutes after a start."""
+    before, found = batch.predecessors, np.zeros(len(batch), bool)
+    if before is not None:
+        found[before.row[(before.delay > 0) & ~((before.condition == STARTED) & (before.delay % 60 == 0))]] = True
+    return found
+
+
 def _count_losses(batch: JobBatch, requests: list[Request], texts: list[_RequestText], lost: Counter[str]) -> None:
     used, counts = np.unique(batch.request, return_counts=True)
     for place, count in zip(used.tolist(), counts.tolist(), strict=True):
@@ -162,7 +175,7 @@ def _count_losses(batch: JobBatch, requests: list[Request], texts: list[_Request
         "names of programs": batch.executable >= 0,
         "recorded outcomes (status)": batch.status >= 0,
         "recorded waits": np.isfinite(batch.wait),
-        "think times": batch.think > 0,
+        "delays after predecessors": _delayed(batch),
         "names": np.full(len(batch), batch.names is not None),
     }
     for what, which in found.items():

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.model.errors import InputError
+from schedlab.model.predecessors import Predecessors
 from schedlab.model.request import Request
 from schedlab.model.workload import JobBatch
 
@@ -20,6 +21,8 @@ Rows = list[NDArray[Any]]  # 18 columns of equal length; -1 and NaN are unknown
 
 # What 18 columns of numbers cannot say of a job.
 NAMES = "names of jobs: numbers remain"
+MORE_PREDECESSORS = "predecessors besides the first"
+CONDITIONS = "conditions on the preceding job other than its end"
 PARTS_OF_KB = "memory of a processor in parts of a KB: rounded up"
 
 STATUS = {"completed": 1, "killed": 0, "cancelled": 5, "rejected": 5}
@@ -48,9 +51,21 @@ def batch_rows(batch: JobBatch, requests: Sequence[Request], lost: Counter[str])
         batch.executable,
         batch.queue,
         batch.partition,
-        batch.after,
-        np.where(batch.after >= 0, batch.think, -1),
+        *_preceding(batch.predecessors, len(batch), lost),
     ]
+
+
+def _preceding(before: Predecessors | None, jobs: int, lost: Counter[str]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The preceding job and the think time: of several the first, whatever has to become of it."""
+    if before is None:
+        return np.full(jobs, -1), np.full(jobs, -1)
+    number = before.number
+    lost[MORE_PREDECESSORS] += int(np.count_nonzero(number > 1))
+    first = (before.end - number)[number > 0]
+    lost[CONDITIONS] += int(np.count_nonzero(before.condition[first]))
+    think = np.full(jobs, -1.0)
+    think[number > 0] = before.delay[first]
+    return before.first, think
 
 
 def table_rows(table: pl.DataFrame | Mapping[str, Any], requests: Sequence[Request], lost: Counter[str]) -> Rows:

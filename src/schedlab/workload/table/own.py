@@ -18,7 +18,7 @@ from schedlab.workload.table.mapping import Column, Mapping
 CHUNK = "chunk."  # chunk.cores, chunk.memory, …: what one chunk has
 NAME = "_name"  # user_name: names; user: numbers
 NEEDED = ("id", "submit", "runtime", "limit", "count")
-PLAIN = (*NEEDED, "name", "status", "wait", "cancel", "after", "think")
+PLAIN = (*NEEDED, "name", "status", "wait", "cancel", "predecessors", "after", "think")  # the last two: older tables
 WHERE = ("per_node_min", "per_node_max", "features", "request_partition", "exclusive")
 
 

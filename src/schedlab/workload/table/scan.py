@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.files.slurm_values import shown
 from schedlab.model.errors import InputError
 from schedlab.model.workload import LABELLED, ReadReport
 from schedlab.workload.options import ReadOptions
@@ -17,6 +18,7 @@ from schedlab.workload.table.columns import Cells, features
 from schedlab.workload.table.files import Chunk, TableFile
 from schedlab.workload.table.mapping import Column, Mapping
 from schedlab.workload.table.own import NAME, Noted
+from schedlab.workload.table.predecessors import EXPECTED, from_text
 from schedlab.workload.table.requests import intern, own_sizes, sizes
 from schedlab.workload.table.rows import Seen, complete, drops, times
 
@@ -86,6 +88,7 @@ class TableScan:
         wanted = self._codes(cells, "features", self._feature_place)
         ids, names = self._ids(cells, rows)
         after, strangers = self._after(cells, ids, names)
+        before = self._before(cells)
         numbers = {name: self._label_numbers(cells, name) for name in LABELLED if self._is_numbered(name)}
         if own:
             _check_own(cells, {name: getattr(found, name) for name in ("submit", "runtime", "limit")}, size.count)
@@ -111,6 +114,8 @@ class TableScan:
                 jobs[name] = cells.names(mapping.columns[name], _numbering(log.known, name), keep)
         if names is not None:
             jobs["names"] = names[keep]
+        if before is not None:
+            jobs["before"] = before[keep]
         return jobs
 
     def _keep(self, chunk: Chunk, cells: Cells, reasons: dict[str, Mask]) -> Rows:
@@ -191,6 +196,21 @@ class TableScan:
         self._numbers.update(zip(names.tolist(), ids.tolist(), strict=True))
         found = self._codes(cells, "after", lambda name: self._numbers.get(name, -2))
         return np.maximum(found, -1).astype(np.int64), found == -2
+
+    def _before(self, cells: Cells) -> NDArray[np.object_] | None:
+        """The predecessors of jobs, if the table has the column that schedlab writes."""
+        column = self._mapping.columns.get("predecessors")
+        if column is None:
+            return None
+        found, wrong = np.full(cells.rows, None, object), np.zeros(cells.rows, bool)
+        texts = _texts(cells, column)
+        for row in np.flatnonzero(texts != "").tolist():
+            try:
+                found[row] = from_text(texts[row])
+            except ValueError:
+                wrong[row] = True
+        cells.note(wrong, lambda row: f"predecessors is {shown(texts[row])}, expected {EXPECTED}")
+        return found
 
     def _is_numbered(self, name: str) -> bool:
         """Tables of schedlab have numbers in `user` and names in `user_name`; others have names."""

@@ -16,6 +16,7 @@ from schedlab.model.errors import InputError
 from schedlab.model.request import Request
 from schedlab.model.workload import JOB_COLUMNS, LABELLED, JobBatch, Workload
 from schedlab.workload.table.own import CHUNK, NAME, WHERE, Noted
+from schedlab.workload.table.predecessors import to_texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -70,6 +71,7 @@ class _Rows:
             del types[name]
         if named:
             types["name"] = pa.string()
+        types["predecessors"] = pa.string()
         resources = dict.fromkeys(name for request in self._requests for name in request.chunk)
         types |= {f"{CHUNK}{name}": pa.int64() for name in resources}
         where = dict(zip(WHERE, (pa.int64(), pa.int64(), pa.string(), pa.string(), pa.bool_()), strict=True))
@@ -86,6 +88,9 @@ class _Rows:
 
         if title == "name":
             return pa.array(batch.names, kind)
+        if title == "predecessors":
+            before = batch.predecessors
+            return pa.nulls(len(batch), kind) if before is None else pa.array(to_texts(before), kind)
         if title.startswith(CHUNK):
             resource = title.removeprefix(CHUNK)
             return pa.array([one.chunk.get(resource) for one in self._requests], kind).take(pa.array(batch.request))
@@ -116,7 +121,7 @@ def _where(request: Request, name: str) -> int | str | bool | None:
 
 
 def _unknown(name: str, values: NDArray[Any]) -> NDArray[np.bool_]:
-    if name in ("id", "submit", "runtime", "limit", "count", "think"):
+    if name in ("id", "submit", "runtime", "limit", "count"):
         return np.zeros(len(values), bool)
     return np.asarray(np.isnan(values) if name == "wait" else values == JOB_COLUMNS[name][1])
 

@@ -89,12 +89,13 @@ def keep_jobs(
 
 
 def unbind(batch: JobBatch, gone: Ids, changes: Changes) -> JobBatch:
-    """Jobs that had to wait for one that is gone wait for nothing."""
-    lost = gone.has(batch.after)
-    if not lost.any():
+    """Nobody waits for jobs that are gone."""
+    before = batch.predecessors
+    lost = None if before is None else gone.has(before.job)
+    if before is None or lost is None or not lost.any():
         return batch
     changes.filled[LOST_DEPENDENCY] += int(lost.sum())
-    return replace(batch, after=np.where(lost, -1, batch.after), think=np.where(lost, 0.0, batch.think))
+    return replace(batch, predecessors=before.where(~lost))
 
 
 def move(batch: JobBatch, submit: NDArray[np.float64]) -> JobBatch:

@@ -95,13 +95,13 @@ class _Part:
         for batch in self.workload.batches():
             if not len(batch):
                 continue
-            shapes = batch.shapes
+            shapes, before = batch.shapes, batch.predecessors
             if shapes is not None:
                 shapes = replace(shapes, request=(shapes.request + self.request_offset).astype(np.int32))
             moved = replace(
                 move(batch, batch.submit + self.shift),
                 id=batch.id + self.id_offset,
-                after=np.where(batch.after >= 0, batch.after + self.id_offset, batch.after),
+                predecessors=None if before is None else replace(before, job=before.job + self.id_offset),
                 request=(batch.request + self.request_offset).astype(np.int32),
                 names=self._names(batch),
                 shapes=shapes,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from schedlab.model.predecessors import Predecessors
 from schedlab.model.workload import JOB_COLUMNS, JobBatch, Shapes
 
 
@@ -22,7 +23,9 @@ def join(batches: Sequence[JobBatch]) -> JobBatch:
         names = tuple(name for batch in batches for name in batch.names or map(str, batch.id.tolist()))
     if any(batch.attachments is not None for batch in batches):
         carried = tuple(one for batch in batches for one in batch.attachments or [None] * len(batch))
-    return JobBatch(names=names, shapes=_join_shapes(batches), attachments=carried, **columns)
+    before = Predecessors.joined([(batch.predecessors, len(batch)) for batch in batches])
+    shapes = _join_shapes(batches)
+    return JobBatch(names=names, shapes=shapes, attachments=carried, predecessors=before, **columns)
 
 
 def sort(batch: JobBatch) -> JobBatch:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from schedlab.model.random import random_stream
 from schedlab.model.workload import JobBatch, Workload
@@ -40,19 +41,28 @@ def _numbered(jobs: JobBatch, changes: Changes) -> JobBatch:
     if not changed:
         return jobs
     changes.filled["job number: exchanged with a job submitted at the same time"] += changed
-    by_number = np.argsort(jobs.id, kind="stable")
-    place = np.minimum(np.searchsorted(jobs.id, jobs.after, sorter=by_number), len(jobs) - 1)
-    known = jobs.id[by_number[place]] == jobs.after
-    return replace(jobs, id=numbers, after=np.where(known, numbers[by_number[place]], jobs.after))
+    before = jobs.predecessors
+    if before is not None:
+        place, known = _places(jobs.id, before.job)
+        before = replace(before, job=np.where(known, numbers[place], before.job))
+    return replace(jobs, id=numbers, predecessors=before)
 
 
 def _without_later(jobs: JobBatch, changes: Changes) -> JobBatch:
     """Dependencies point backwards, or are dropped."""
-    by_number = np.argsort(jobs.id, kind="stable")
-    place = np.minimum(np.searchsorted(jobs.id, jobs.after, sorter=by_number), len(jobs) - 1)
-    before = by_number[place]
-    later = (jobs.after >= 0) & ((jobs.id[before] != jobs.after) | (before > np.arange(len(jobs))))
+    before = jobs.predecessors
+    if before is None:
+        return jobs
+    place, known = _places(jobs.id, before.job)
+    later = ~known | (place > before.row)
     if not later.any():
         return jobs
     changes.filled[LOST_DEPENDENCY] += int(later.sum())
-    return replace(jobs, after=np.where(later, -1, jobs.after), think=np.where(later, 0.0, jobs.think))
+    return replace(jobs, predecessors=before.where(~later))
+
+
+def _places(ids: NDArray[np.int64], wanted: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """The rows of the jobs with these ids, and whether there are such jobs."""
+    by_number = np.argsort(ids, kind="stable")
+    place = by_number[np.minimum(np.searchsorted(ids, wanted, sorter=by_number), len(ids) - 1)]
+    return place, ids[place] == wanted
