@@ -495,7 +495,8 @@ void bind_view(nb::module_ &module) {
           "`at`, ties as given.")
       .def(
           "request_number", [](nb::handle self, nb::handle request) { return request_number(self, request); },
-          "request"_a, nb::sig("def request_number(self, request: schedlab.model.request.Request | None) -> int"),
+          "request"_a.none(),
+          nb::sig("def request_number(self, request: schedlab.model.request.Request | None) -> int"),
           "The number of a request, for `submit`: looked up once instead of at every job. None is one core.")
       .def_prop_ro(
           "submitted", [](const ViewPtr &view) { return live(view).submitted(); },

@@ -91,9 +91,9 @@ struct Job {
   std::int32_t request_number, user, group, queue, partition;
   std::unique_ptr<Flexible> flexible;  // null: it is rigid
   std::int32_t shape = 0;              // which of its shapes the fields above are
-  std::unique_ptr<Pace> pace;          // null: it works at rate 1, and nothing is told of it but its row
   bool awaited;                        // others may refer to it
   std::unique_ptr<Waits> waits;        // null: it is not held by predecessors
+  std::unique_ptr<Pace> pace;          // null: it works at rate 1, and nothing is told of it but its row
   std::unique_ptr<Extra> extra;        // null: it has nothing of that
 
   Extra &more() { return *(extra ? extra : extra = std::make_unique<Extra>()); }

@@ -115,8 +115,8 @@ void Engine::tell_why_held() {
       reasons_->record.set(slot, job, now_, {WaitReason::Held});
       return false;
     }
-    const bool open = job.waits && !job.waits->open.empty();
-    reasons_->record.set(slot, job, now_, {WaitReason::Dependency, open ? job.waits->open.front().job : -1});
+    const bool settled = !job.waits || job.waits->settled();
+    reasons_->record.set(slot, job, now_, {WaitReason::Dependency, settled ? -1 : job.waits->open.front().job});
     return false;
   });
 }

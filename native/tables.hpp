@@ -131,6 +131,23 @@ struct PieceRows : Batch {
   bool has_room(const Shares &shares) const { return room() > 0 && allocations.room() >= shares.size(); }
 };
 
+// Whom jobs had to wait for, in the order of their submission.
+struct PredecessorRows : Batch {
+  Column<std::int64_t> sequence, id, predecessor;
+  Column<std::uint8_t> condition, any, known;  // `known`: one that is not has no say
+  Column<double> delay;
+
+  explicit PredecessorRows(int number) : Batch("predecessors", number) {
+    lay_out({{"sequence", sequence},
+             {"id", id},
+             {"predecessor", predecessor},
+             {"condition", condition},
+             {"delay", delay},
+             {"any", any},
+             {"known", known}});
+  }
+};
+
 // Changes of rates: whose factor it is, and the job's rate from then on.
 struct RateRows : Batch {
   Column<std::int64_t> sequence, id;
@@ -148,23 +165,6 @@ struct RateRows : Batch {
              {"rate", rate}});
   }
   const std::vector<std::string> *texts() const override { return &owners; }
-};
-
-// Whom jobs had to wait for, in the order of their submission.
-struct PredecessorRows : Batch {
-  Column<std::int64_t> sequence, id, predecessor;
-  Column<std::uint8_t> condition, any, known;  // `known`: one that is not has no say
-  Column<double> delay;
-
-  explicit PredecessorRows(int number) : Batch("predecessors", number) {
-    lay_out({{"sequence", sequence},
-             {"id", id},
-             {"predecessor", predecessor},
-             {"condition", condition},
-             {"delay", delay},
-             {"any", any},
-             {"known", known}});
-  }
 };
 
 // Jobs that were submitted during the run, in the order of entering; what else is known of them only where the rows of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tests.oracle.jobs import Job, Policy, Window, sort_key
 from tests.oracle.machine import Cap, Claim, capacity, place, rooms
 from tests.oracle.passes import earliest, fits_at, shadow_time
-from tests.oracle.simulator import Options, Simulation, since
+from tests.oracle.simulator import Options, Simulation
 
 from schedlab.model.cluster import Cluster
 
@@ -77,8 +77,7 @@ class Explained(Simulation):
             if job not in self.waiting and job not in self.held:
                 self.tell(job, None)
         for job in self.held:
-            undecided = [other.id for other, condition, _ in job.waits if since(other, condition) is None]
-            self.tell(job, ("dependency", undecided[0] if undecided else None))
+            self.tell(job, ("dependency", awaited_by(job)))
         if asked:
             queue = sorted(self.waiting, key=lambda job: sort_key(self.policy.order, job, self.now))
             for job in queue:
@@ -88,6 +87,17 @@ class Explained(Simulation):
         told = self.told.setdefault(job, [])
         if not told or told[-1][1] != reason:
             told.append((self.now, reason))
+
+
+def awaited_by(job: Job) -> int | None:
+    """The first of its predecessors of which it is not known whether its condition holds; None if only time is."""
+    if job.release < math.inf:
+        return None
+    for other, condition, _ in job.waits:
+        started = condition == "started" and not math.isnan(other.first_start)
+        if not (other.state or started):
+            return other.id
+    return None
 
 
 def why(sim: Simulation, job: Job, queue: list[Job]) -> Reason:

@@ -139,10 +139,10 @@ class Simulation:
         for window in self.windows:
             for time in (window.start, window.until) if window.victims else (window.until,):
                 self.set_event("wake-up", time, None)
-        for change in self.pace.changes:
-            self.set_event("wake-up", change.time, None)
         for time in {act.time for act in self.script}:
             self.set_event("wake-up", time, None)
+        for change in self.pace.changes:
+            self.set_event("wake-up", change.time, None)
         while self.events:
             self.now = self.events[0][0]
             if self.options.passes == "event":
@@ -179,9 +179,8 @@ class Simulation:
                 self.maintain()
                 self.pace.make_changes()
                 ask(self)
-                while self.act("after"):
-                    ask(self)
-                again = self.pace.look_at_neighbours() and self.options.passes == "instant"
+                moved = self.pace.look_at_neighbours() and self.options.passes == "instant"
+                again = self.act("after") or moved
         return concerned
 
     # What somebody does to jobs, by a script.
@@ -420,11 +419,11 @@ class Simulation:
         self.waiting.remove(job)
         self.running.append(job)
         job.nodes, job.start, job.priority = nodes, self.now, sort_key(self.policy.order, job, self.now)[0]
-        job.started = self.events_set
-        self.pace.begin(job)
         if math.isnan(job.first_start):
             job.first_start = self.now
             self.tell_followers(job)
+        job.started = self.events_set
+        self.pace.begin(job)
         self.set_event("completion", job.end, job)
         self.expect_correction(job)
         rooms(self.nodes, self.held_now())  # asserts that nothing is over-full

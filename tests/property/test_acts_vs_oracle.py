@@ -85,7 +85,7 @@ def scripted(case: Case, random: Random) -> tuple[Case, list[Act], dict[int, sl.
     requests = {new[job.id]: case.requests[case.columns["request"][job.id - 1]] for job in submitted}
     acts = [replace(act, job=new.get(act.job, act.job)) if isinstance(act.job, int) else act for act in acts]
     for job in submitted:
-        job.id, job.after, job.think = new[job.id], -1, 0.0
+        job.id, job.predecessors = new[job.id], []
     left = [position for position, job in enumerate(ids) if job not in new]
     columns = {name: [column[position] for position in left] for name, column in case.columns.items()}
     return replace(case, columns=columns), acts, requests

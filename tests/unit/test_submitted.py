@@ -184,6 +184,7 @@ def test_requests_that_become_known_during_the_run() -> None:
 
     def act(view: Any) -> None:
         number = view.request_number(big)
+        assert view.request_number(None) == 0
         assert view.request_number(sl.Request({"cores": 1, "memory": 4})) == number
         view.submit(1, 2, big)
         view.submit(1, 2, number)

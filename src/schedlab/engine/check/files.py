@@ -15,9 +15,7 @@ from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 from schedlab.model.tables import READABLE
 
-Tables = dict[
-    str, pa.Table
-]  # by name: jobs, timeline, and pieces, rates, nodes, predecessors and reasons if there are any
+Tables = dict[str, pa.Table]  # by name: jobs, timeline, and those of RARE that there are
 
 NEEDED = ("jobs.parquet", "timeline.parquet")
 RARE = tuple(

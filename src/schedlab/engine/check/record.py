@@ -79,6 +79,18 @@ class Pieces:
 
 
 @dataclass(frozen=True)
+class Predecessors:
+    """Whom jobs had to wait for; empty if dependencies were not followed."""
+
+    row: NDArray[np.int64]  # position in the record of the job that waited
+    predecessor: NDArray[np.int64]  # id
+    condition: NDArray[np.int8]  # position in CONDITIONS
+    delay: NDArray[np.float64]
+    any: NDArray[np.bool_]  # one of the job's sufficed
+    known: NDArray[np.bool_]  # it had a say
+
+
+@dataclass(frozen=True)
 class Rates:
     """Changes of the rates of jobs, those of one piece together and in the order in which they are told."""
 
@@ -106,18 +118,6 @@ class Rates:
     @property
     def first_of_job(self) -> NDArray[np.bool_]:
         return np.insert(self.sequence[1:] != self.sequence[:-1], 0, True)[: len(self)]
-
-
-@dataclass(frozen=True)
-class Predecessors:
-    """Whom jobs had to wait for; empty if dependencies were not followed."""
-
-    row: NDArray[np.int64]  # position in the record of the job that waited
-    predecessor: NDArray[np.int64]  # id
-    condition: NDArray[np.int8]  # position in CONDITIONS
-    delay: NDArray[np.float64]
-    any: NDArray[np.bool_]  # one of the job's sufficed
-    known: NDArray[np.bool_]  # it had a say
 
 
 @dataclass(frozen=True)
