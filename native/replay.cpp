@@ -25,9 +25,11 @@ T get(const std::string &bytes, std::size_t &at) {
 
 }  // namespace
 
-// The marks that deciders have left on waiting jobs, and what the decider remembers besides.
+// The marks that deciders have left on waiting jobs, how reservations are planned, and what the decider remembers
+// besides. A plan itself is not among it: time has passed when the run goes on, and then it is made anew.
 std::string Engine::snapshot(const Decider &decider) const {
   std::string bytes;
+  put(bytes, view_->plan_by_nodes_);
   put(bytes, waiting_count_);
   for (Slot slot = waiting_first_; slot != kNoSlot; slot = jobs_[slot].next) {
     const Job &job = jobs_[slot];
@@ -71,6 +73,7 @@ void Engine::replay_pass() {
 
 void Engine::recall(Decider &decider) {
   std::size_t at = 0;
+  view_->plan_by_nodes_ = get<bool>(past_snapshot_, at);
   const auto waiting = get<std::int64_t>(past_snapshot_, at);
   bool same = waiting == waiting_count_;
   for (std::int64_t i = 0; same && i < waiting; ++i) {

@@ -202,6 +202,7 @@ class View {
             const Granted *granted);
   void redo(const JournalReader &past);
   std::optional<WaitReason> find_obstacle(const Job &job) const;
+  void drop_reservation(Slot slot);
   Slot delayed_reservation(Slot slot);
   void note_gate(Slot slot);
   void note_why(Slot slot, const Waited &waited);
