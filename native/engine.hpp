@@ -126,7 +126,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void submit();  // the next job of the workload
   void enter(Slot slot, Time cancel);
   bool affordable_alone(const Job &job) const;
-  void read_shapes(Job &job, std::size_t i);
+  [[gnu::noinline, gnu::cold]] void read_shapes(Job &job, std::size_t i);
   void read_attachments(Job &job, std::size_t i);
   void make_eligible(Slot slot);
   void begin(Slot slot, double priority, Backfilled backfilled);
@@ -143,8 +143,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void await(Slot slot, std::int64_t last_referrer);
   void follow(Slot slot, std::span<const Predecessor> before, bool any, std::int64_t position);
   void forget_if_done(std::int64_t id, std::int64_t position);
-  void let_go(Slot slot);
-  void dismiss(Slot slot);
+  [[gnu::noinline, gnu::cold]] void let_go(Slot slot);
+  [[gnu::noinline, gnu::cold]] void dismiss(Slot slot);
   void tell_followers(std::int64_t id, Awaited &awaited);
   void write_predecessor(const Job &job, const Predecessor &predecessor, bool any, bool known);
   void release(Slot slot);
@@ -170,7 +170,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void settle_books(Slot slot);  // of the budget, up to now
   void write_books(Slot slot, bool onto);
   [[gnu::noinline, gnu::cold]] void note_move(Slot slot, bool onto);
-  void write_places(Slot slot);
+  [[gnu::noinline, gnu::cold]] void write_places(Slot slot);
   [[gnu::noinline, gnu::cold]] Amount take_granted(Job &job);
   [[gnu::noinline, gnu::cold]] void give_back_granted(const Job &job);
   [[gnu::noinline, gnu::cold]] void count_others(const Job &job, int sign, std::size_t first);
@@ -179,23 +179,23 @@ class Engine : public std::enable_shared_from_this<Engine> {
       count_others(job, sign, 1);
   }
   // Jobs that come while it runs (submissions.cpp).
-  bool stays_open();   // nothing is left to happen: whether more jobs may come
-  Time next_coming();  // when the next one enters that was submitted for later
-  bool enter_next();   // the next one that is due now
+  [[gnu::noinline, gnu::cold]] bool stays_open();   // nothing is left to happen: whether more jobs may come
+  [[gnu::noinline, gnu::cold]] Time next_coming();  // when the next one enters that was submitted for later
+  [[gnu::noinline, gnu::cold]] bool enter_next();   // the next one that is due now
   void enter_submitted(Slot slot, Time called, Time cancel);
   void discard(Slot slot);
   Slot new_job(const Submission &submission);
   [[noreturn]] void refuse_submission(const std::string &why) const;
   std::int64_t take_id(std::int64_t wanted);
-  void note_id(const Job &job);
+  [[gnu::noinline, gnu::cold]] void note_id(const Job &job);
   void write_submitted(const Job &job, Time called, Time cancel);
-  void write_hold(Job &job);  // that ends now
-  void fill_keys();
+  [[gnu::noinline, gnu::cold]] void write_hold(Job &job);  // that ends now
+  [[gnu::noinline, gnu::cold]] void fill_keys();
   void set_timer(Time time, TimerKind kind, Slot slot);
   Time true_end(const Job &job) const;
   const EstimatedEnds &estimated_ends();
   void write(const Job &job, State state);
-  void write_piece(Job &job, PieceEnd how, Reason reason = Reason::None);
+  [[gnu::noinline, gnu::cold]] void write_piece(Job &job, PieceEnd how, Reason reason = Reason::None);
 
   // Rates and who has a say in them (rates.cpp).
   Pace &pace_of(Job &job);
@@ -224,12 +224,14 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // How placed jobs fare (execution.cpp).
   Occupants &occupants();
   void sort_by_start(std::vector<Slot> &slots) const;  // each once
-  void ask_about_rates();
-  double ask_about_work(Slot slot, const Shares &shares);
-  void set_whole(Job &job, double whole);
+  [[gnu::noinline, gnu::cold]] void ask_about_rates();
+  [[gnu::noinline, gnu::cold]] double ask_about_work(Slot slot, const Shares &shares);
+  [[gnu::noinline, gnu::cold]] void set_whole(Job &job, double whole);
 
   void write_node(int node, NodeMode mode);
   void tell(Event::Kind kind, Slot slot, int node = -1);
+  [[gnu::noinline, gnu::cold]] void tell_later(Event::Kind kind, Slot slot, int node);
+  [[gnu::noinline, gnu::cold]] void tell_unheard();
   void has_decided();  // the decider knows the events so far; what it has done may be told in another round
 
   // Work in the course of a pass, counted so that a slow one looks at the clock now and then: a step is what takes a

@@ -89,14 +89,7 @@ struct Job {
   std::int64_t count, cores;
   const Request *request;
   std::int32_t request_number, user, group, queue, partition;
-  std::unique_ptr<Flexible> flexible;  // null: it is rigid
-  std::int32_t shape = 0;              // which of its shapes the fields above are
-  bool awaited;                        // others may refer to it
-  std::unique_ptr<Waits> waits;        // null: it is not held by predecessors
-  std::unique_ptr<Pace> pace;          // null: it works at rate 1, and nothing is told of it but its row
-  std::unique_ptr<Extra> extra;        // null: it has nothing of that
-
-  Extra &more() { return *(extra ? extra : extra = std::make_unique<Extra>()); }
+  std::int32_t shape = 0;  // which of its shapes the fields above are
 
   // What has become of it.
   State state;
@@ -121,12 +114,21 @@ struct Job {
   bool released;           // its resources are free already (passes=event)
   Amount allocated_cores;  // whole nodes count in full
   Shares shares;
-  std::unique_ptr<const Granted> granted;  // null: so many chunks of its request; else `cores` are those granted
-  Slot previous, next;                     // neighbours in the list of waiting jobs
+  Slot previous, next;  // neighbours in the list of waiting jobs
 
   Time reserved_start;  // conservative: its reservation
   Shares reserved_shares;
   std::uint64_t reserved_mark;  // of the plan, when nothing earlier was found
+
+  // What few jobs have. One beside the other, so that a look at all of them is a look at one place.
+  std::unique_ptr<Flexible> flexible;      // null: it is rigid
+  std::unique_ptr<Waits> waits;            // null: it is not held by predecessors
+  std::unique_ptr<Pace> pace;              // null: it works at rate 1, and nothing is told of it but its row
+  std::unique_ptr<Extra> extra;            // null: it has nothing of that
+  std::unique_ptr<const Granted> granted;  // null: so many chunks of its request; else `cores` are those granted
+  bool awaited;                            // others may refer to it
+
+  Extra &more() { return *(extra ? extra : extra = std::make_unique<Extra>()); }
 
   // Nothing has become of it yet.
   void make_new() {

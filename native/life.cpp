@@ -32,7 +32,9 @@ void Engine::submit() {
   job.partition = input_.partition[i];
   if (input_.key[0]) job.given_key[0] = input_.key[0][i];
   if (input_.key[1]) job.given_key[1] = input_.key[1][i];
-  job.flexible.reset(), job.shape = 0;
+  job.shape = 0;
+  if (job.flexible) [[unlikely]]
+    job.flexible.reset();
   if (job.extra) [[unlikely]]
     job.extra.reset();
   if (input_.shape_end) read_shapes(job, i);
@@ -93,7 +95,7 @@ void Engine::read_shapes(Job &job, std::size_t i) {
 }
 
 // What it carries along.
-[[gnu::noinline]] void Engine::read_attachments(Job &job, std::size_t i) {
+[[gnu::noinline, gnu::cold]] void Engine::read_attachments(Job &job, std::size_t i) {
   const std::int64_t first = i == 0 ? 0 : input_.attachment_end[i - 1], last = input_.attachment_end[i];
   if (first < last)
     job.more().attachments.assign(input_.attachment_text + first, static_cast<std::size_t>(last - first));
@@ -225,7 +227,10 @@ void Engine::occupy(Slot slot) {
   Job &job = jobs_[slot];
   if (books_) [[unlikely]]
     settle_books(slot);
-  job.allocated_cores = job.granted ? take_granted(job) : cluster_.take(*job.request, job.shares);
+  if (job.granted) [[unlikely]]
+    job.allocated_cores = take_granted(job);
+  else
+    job.allocated_cores = cluster_.take(*job.request, job.shares);
   if (books_) [[unlikely]]
     write_books(slot, true);
   if (note_moves_) note_move(slot, true);
@@ -377,9 +382,15 @@ void Engine::cancel(Slot slot) {
 }
 
 void Engine::tell(Event::Kind kind, Slot slot, int node) {
-  if (phase_ != Phase::Deciding) events_.push_back({kind, slot, node});
-  // Otherwise the decider knows what it has done itself. But who is asked as a part of it may not:
-  else if (kind == Event::Kind::Submitted || kind == Event::Kind::Held || kind == Event::Kind::Cancelled) [[unlikely]]
+  if (phase_ != Phase::Deciding) [[likely]]
+    events_.push_back({kind, slot, node});
+  else
+    tell_later(kind, slot, node);
+}
+
+// The decider knows what it has done itself. But who is asked as a part of it may not.
+void Engine::tell_later(Event::Kind kind, Slot slot, int node) {
+  if (kind == Event::Kind::Submitted || kind == Event::Kind::Held || kind == Event::Kind::Cancelled)
     unheard_.push_back({kind, slot, node});
 }
 
@@ -459,7 +470,8 @@ void Engine::leave(Slot slot, State state) {
   write(job, state);
   ++ended_;
   gone_.push_back(slot);
-  job.waits.reset();
+  if (job.waits) [[unlikely]]
+    job.waits.reset();
   if (job.awaited && state < State::Held) [[unlikely]]
     tell_end(job, state);
 }
