@@ -1,8 +1,10 @@
 // Jobs that deciders and observers submit while the simulation runs.
 #pragma once
 
+#include <unordered_map>
 #include <unordered_set>
 
+#include "predecessors.hpp"
 #include "tables.hpp"
 
 namespace schedlab {
@@ -16,10 +18,18 @@ struct Submission {
   std::int32_t request, user, group, queue, partition;
 };
 
+// What few of them have besides.
+struct Baggage {
+  std::string attachments;          // JSON
+  std::vector<Predecessor> before;  // whom it waits for,
+  bool any = false;                 // of whom one suffices
+  bool empty() const { return attachments.empty() && before.empty(); }
+};
+
 // Many jobs that were submitted at once, in the order in which they enter; they get slots when they do.
 struct Parcel {
   std::vector<Submission> jobs;
-  std::vector<std::string> attachments;  // JSON; empty if none has any
+  std::vector<Baggage> baggage;  // empty if none has any
   Time called;
   std::size_t next = 0;
 };
@@ -33,10 +43,10 @@ struct Coming {
   bool before(const Coming &o) const { return at != o.at ? at < o.at : order < o.order; }
 };
 
-// Which ids jobs have, kept once somebody chooses one: no two jobs may have the same.
+// Which ids jobs have, kept once somebody chooses one (no two jobs may have the same) or names one as a predecessor.
 struct TakenIds {
-  std::unordered_set<std::int64_t> live;    // of jobs of the workload that are in the system
-  std::unordered_set<std::int64_t> chosen;  // by those who submitted
+  std::unordered_map<std::int64_t, Slot> live;  // of jobs that are in the system
+  std::unordered_set<std::int64_t> chosen;      // by those who submitted
 };
 
 }  // namespace schedlab

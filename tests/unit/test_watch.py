@@ -42,7 +42,7 @@ def snapshot(cluster: sl.Cluster | None = None, free: Sequence[int] = (0, 1, 4, 
     cluster = cluster or sl.Cluster.uniform(4, 4)
     total = [group.resources["cores"] for group in cluster.groups for _ in range(group.count)]
     facts = Facts("easy", "demo", cluster, 200, MARCH)
-    known = {"facts": facts, "now": 2 * DAY, "done": 50, "busy": sum(total) - sum(free)} | more
+    known = {"facts": facts, "now": 2 * DAY, "done": 50, "jobs": 200, "busy": sum(total) - sum(free)} | more
     return Snapshot(free=np.array(free), total=np.array(total), **known)
 
 
