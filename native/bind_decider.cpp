@@ -304,7 +304,7 @@ std::vector<T> column(const char *name, nb::handle given, std::size_t size, cons
   const nb::object array = nb::module_::import_("numpy").attr("ascontiguousarray")(given, dtype);
   const auto values = nb::cast<nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(array);
   const std::size_t found = values.shape(0);
-  if (found == size) return {values.data(), values.data() + size};
+  if (found == size) return std::vector<T>(values.data(), values.data() + size);
   if (found == 1) return std::vector<T>(size, values.data()[0]);
   throw DecisionError("cannot submit " + std::to_string(size) + " jobs: the column " + name + " has " +
                       std::to_string(found) + " values");

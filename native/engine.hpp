@@ -297,7 +297,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::vector<std::pair<std::uint64_t, Slot>>
       unlisted_;  // started since they were last put in order: (start order, slot)
   Heap<Timer> timers_;
-  Heap<Coming> coming_;  // submitted during the run, for later
+  ComingJobs coming_;  // submitted during the run, for later
   std::vector<std::unique_ptr<Parcel>> parcels_;
   std::uint64_t submissions_ = 0;
   std::int64_t submitted_ = 0, announced_ = 0, next_own_id_ = kFirstOwnId;

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "heap.hpp"
 #include "predecessors.hpp"
 #include "tables.hpp"
 
@@ -41,6 +42,34 @@ struct Coming {
   Slot slot;            // kNoSlot: of a parcel
   std::uint32_t parcel;
   bool before(const Coming &o) const { return at != o.at ? at < o.at : order < o.order; }
+};
+
+// Those that have not entered, the next one first. Most are submitted in the order in which they enter: they stand in a
+// row, and only the others in a heap.
+class ComingJobs {
+ public:
+  bool empty() const { return next_ == row_.size() && others_.empty(); }
+  const Coming &top() const { return other_first() ? others_.top() : row_[next_]; }
+  void push(const Coming &coming) {
+    if (next_ > row_.size() / 2) row_.erase(row_.begin(), row_.begin() + static_cast<std::ptrdiff_t>(next_)), next_ = 0;
+    if (row_.empty() || !coming.before(row_.back()))
+      row_.push_back(coming);
+    else
+      others_.push(coming);
+  }
+  void pop() {
+    if (other_first())
+      others_.pop();
+    else
+      ++next_;
+  }
+
+ private:
+  bool other_first() const { return !others_.empty() && (next_ == row_.size() || others_.top().before(row_[next_])); }
+
+  std::vector<Coming> row_;
+  std::size_t next_ = 0;
+  Heap<Coming> others_;
 };
 
 // Which ids jobs have, kept once somebody chooses one (no two jobs may have the same) or names one as a predecessor.
