@@ -75,6 +75,25 @@ def test_all_and_any() -> None:
     assert [jobs[job]["eligible"] for job in (7, 8, 9, 10)] == [20.0, 10.0, 10.0, 5.0]
 
 
+def test_why_it_waits() -> None:
+    """Also where the dependencies of the log are ignored; held by a decision afterwards."""
+
+    def act(view: Any) -> None:
+        view.submit(1.0, predecessors=[sl.Predecessor(1, delay=4.0)], id=7)
+
+    def hold(view: Any) -> None:
+        view.hold(next(job for job in view.queue if job.id == 7))
+
+    def release(view: Any) -> None:
+        view.release(view.held[0])
+
+    acts = At(t5=act, t14=hold, t18=release)
+    found = sl.simulate(LOG, CORES, "easy", observers=[acts], validate=True, reasons=True)
+    assert sl.check(found) == []
+    told = found.reasons.filter(pl.col("job") == 7).select("from", "until", "why", "who").rows()
+    assert told == [(5.0, 10.0, "dependency", 1), (10.0, 14.0, "dependency", None), (14.0, 18.0, "held", None)]
+
+
 def test_a_job_that_is_coming_keeps_those_whom_it_names() -> None:
     def act(view: Any) -> None:
         view.submit(1.0, at=40.0, predecessors=[sl.Predecessor(1, "completed", 45.0)], id=7)
