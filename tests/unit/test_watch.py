@@ -74,6 +74,26 @@ def seen(policy: str, at: float, cluster: sl.Cluster, jobs: sl.Workload) -> Snap
     return found[-1]
 
 
+def test_jobs_that_are_submitted_during_the_run_count() -> None:
+    """One that has entered, one that has not, and not the one that was withdrawn."""
+    cluster, jobs = sl.Cluster.uniform(2, 1), sl.Workload.of(submit=[0.0], runtime=[5.0])
+    recorder = Recorder(Facts("easy", "log", cluster, len(jobs)))
+    found: list[Snapshot] = []
+
+    class Submitter(sl.Observer):
+        def begin(self, view: Any) -> None:
+            view.submit_many([1.0, 1.0], at=[1.0, 3.0])
+            view.withdraw(view.submit(1.0, at=4.0))
+
+        def after(self, view: Any) -> None:
+            found.append(recorder.complete(recorder.take(view)))
+
+    run = sl.simulate(jobs, cluster, "easy", observers=[Submitter()])
+    assert {one.jobs for one in found} == {3}
+    assert "0 of 3 jobs done" in status_line(found[0])
+    assert (recorder.closing(run, 1.0).done, recorder.closing(run, 1.0).jobs) == (3, 3)
+
+
 def test_a_snapshot_of_three_jobs() -> None:
     """Job 1 has both cores until 100; 2 and 3 wait for it."""
     jobs = sl.Workload.of(submit=[0, 10, 20], runtime=[100, 50, 50], limit=[200, 60, 60], count=[2, 1, 2])
