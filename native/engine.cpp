@@ -269,6 +269,7 @@ bool Engine::next_timer(Time at_most, bool corrections_only) {
     }
     if (timer.kind == TimerKind::Wake) {
       tell(Event::Kind::Woken, kNoSlot);
+      if (timer.sequence >= 0) woken_.push_back(timer.sequence);
       handled = true;
       continue;
     }

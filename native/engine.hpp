@@ -26,7 +26,7 @@ struct Options {
   bool validate = false;
   bool repeat_workload = true;       // in the rows of results
   bool keep_history = false;         // what finished jobs took, by user
-  bool follow_dependencies = false;  // later jobs of the log may refer to those that are submitted during the run
+  bool follow_dependencies = false;  // of the log: its jobs may refer to those that are submitted during the run
   bool own_amounts = false;          // the decider answers for what jobs get: it may grant less than they ask for
   bool follow_rates = false;         // estimated ends of running jobs change with their rates
 };
@@ -143,6 +143,12 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void await(Slot slot, std::int64_t last_referrer);
   void follow(Slot slot, std::span<const Predecessor> before, bool any, std::int64_t position);
   void forget_if_done(std::int64_t id, std::int64_t position);
+  // The same of jobs that are submitted during the run.
+  void expect(std::span<const Predecessor> before);  // one that refers to these is coming
+  void expect_no_more(std::span<const Predecessor> before);
+  [[gnu::noinline, gnu::cold]] void enter_expected(Slot slot);
+  [[gnu::noinline, gnu::cold]] void follow_submitted(Slot slot);
+  std::int64_t log_position() const { return input_begin_ + static_cast<std::int64_t>(cursor_) - 1; }
   [[gnu::noinline, gnu::cold]] void let_go(Slot slot);
   [[gnu::noinline, gnu::cold]] void dismiss(Slot slot);
   void tell_followers(std::int64_t id, Awaited &awaited);
@@ -184,10 +190,11 @@ class Engine : public std::enable_shared_from_this<Engine> {
   [[gnu::noinline, gnu::cold]] bool enter_next();   // the next one that is due now
   void enter_submitted(Slot slot, Time called, Time cancel);
   void discard(Slot slot);
-  Slot new_job(const Submission &submission);
+  Slot new_job(const Submission &submission, Baggage &&baggage);
   [[noreturn]] void refuse_submission(const std::string &why) const;
   std::int64_t take_id(std::int64_t wanted);
-  [[gnu::noinline, gnu::cold]] void note_id(const Job &job);
+  TakenIds &taken_ids();
+  [[gnu::noinline, gnu::cold]] void note_id(Slot slot);  // of a job of the log that enters
   void write_submitted(const Job &job, Time called, Time cancel);
   [[gnu::noinline, gnu::cold]] void write_hold(Job &job);  // that ends now
   [[gnu::noinline, gnu::cold]] void fill_keys();
@@ -300,18 +307,19 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::vector<std::pair<std::uint64_t, Slot>>
       unlisted_;  // started since they were last put in order: (start order, slot)
   Heap<Timer> timers_;
-  Heap<Coming> coming_;  // submitted during the run, for later
+  ComingJobs coming_;  // submitted during the run, for later
   std::vector<std::unique_ptr<Parcel>> parcels_;
   std::uint64_t submissions_ = 0;
-  std::int64_t submitted_ = 0, next_own_id_ = kFirstOwnId;
-  std::unique_ptr<TakenIds> ids_;                            // null until somebody chooses an id
+  std::int64_t submitted_ = 0, announced_ = 0, next_own_id_ = kFirstOwnId;
+  std::unique_ptr<TakenIds> ids_;                            // null until somebody chooses an id or names a job by it
   std::shared_ptr<KeySource> key_sources_[2];                // null where the host computes none
   std::vector<std::pair<Slot, std::int64_t>> without_keys_;  // (slot, sequence) of jobs that have entered without them
   bool open_ = false;                                        // more may come: wake-ups count, although there is no job
   const char *asking_ = nullptr;                             // what somebody is being asked; he may do nothing then
   std::vector<Event> events_;
-  std::size_t told_ = 0;        // how many of them the decider knows
-  std::vector<Event> unheard_;  // jobs that came or were held while it decided: told in another round
+  std::size_t told_ = 0;             // how many of them the decider knows
+  std::vector<std::int64_t> woken_;  // observers who asked for this instant, by their number among `View::wakers`
+  std::vector<Event> unheard_;       // jobs that came or were held while it decided: told in another round
   Phase phase_ = Phase::Before;
   std::int64_t passes_ = -1;  // made so far, less one
   static constexpr std::int64_t kStepsBetweenLooks = 1 << 18;
@@ -333,9 +341,10 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::uint64_t changes_ = 0, starts_ = 0, timer_order_ = 0;
   std::uint64_t moved_ends_ = 0;  // entries of ends_ that are out of date
 
-  std::unordered_map<std::int64_t, Awaited> awaited_;  // by id: the jobs that others refer to, or will
-  std::vector<Slot> hopeless_;                         // held jobs whose condition can never hold,
-  bool dismissing_ = false;                            // while they are being dismissed
+  std::unordered_map<std::int64_t, Awaited> awaited_;        // by id: the jobs that others refer to, or will
+  std::unordered_map<std::int64_t, std::int32_t> expected_;  // ids that jobs that are coming refer to; how many do
+  std::vector<Slot> hopeless_;                               // held jobs whose condition can never hold,
+  bool dismissing_ = false;                                  // while they are being dismissed
   std::unordered_map<std::int32_t, std::vector<Finished>> history_;
   std::vector<Slot> suspended_;
 

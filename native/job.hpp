@@ -69,22 +69,23 @@ struct Pace {
   Time begin = 0;               // which was then,
   double work = 0;              // with so much left to do
   double believed = 0;          // and so much as believed, at Job::since, if beliefs follow rates
-  double whole = -1;            // the work of the whole job where it runs, if not its runtime; -1 if it is
+  Time first_start = std::numeric_limits<double>::quiet_NaN();  // of one that was requeued
+  double whole = -1;  // the work of the whole job where it runs, if not its runtime; -1 if it is
 };
 
 // What few jobs have.
 struct Extra {
-  std::int64_t ticket = 0;     // by which it was known before it entered and got its sequence; negative
-  Time called = kNever;        // when it was submitted, if that was before it entered,
-  Time cancel = kNever;        // and when it will leave if it still waits
   Time held_since = kNever;    // by a decision; kNever if it is not
   Time queued_since = kNever;  // its place (eligible time) in the queue of a policy that has not heard that it is held
   std::string attachments;     // as JSON
+  std::vector<Predecessor> before;  // of one that was submitted during the run, until it enters: whom it waits for,
+  bool any = false;                 // of whom one suffices
 };
 
 struct Job {
   // What the workload says.
   std::int64_t sequence, id;
+  std::int64_t ticket = 0;  // by which it was known before it entered and got its sequence; negative, 0 if it was not
   Time submit, runtime, limit;
   std::int64_t count, cores;
   const Request *request;
@@ -149,6 +150,8 @@ struct Job {
 
   // The work of the whole job where it runs: its runtime, unless an execution model says otherwise.
   double whole() const { return pace && pace->whole >= 0 ? pace->whole : runtime; }
+  // When it first began to run; not a number if it has not.
+  Time first_start() const { return pace && !std::isnan(pace->first_start) ? pace->first_start : start; }
   // What it has done of it by then; what it cost to begin again is not among it.
   double done(Time now) const {
     const double doing = doing_since(now);

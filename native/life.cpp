@@ -21,7 +21,7 @@ void Engine::submit() {
   const Slot slot = jobs_.acquire();
   Job &job = jobs_[slot];
   const std::size_t i = cursor_++;
-  job.sequence = next_sequence_++;
+  job.sequence = next_sequence_++, job.ticket = 0;
   job.id = input_.id[i];
   job.submit = input_.submit[i];
   job.runtime = input_.runtime[i], job.limit = input_.limit[i];
@@ -40,11 +40,11 @@ void Engine::submit() {
   if (input_.shape_end) read_shapes(job, i);
   if (input_.attachment_end) [[unlikely]]
     read_attachments(job, i);
-  if (ids_) [[unlikely]]
-    note_id(job);
   job.make_new();
   if (input_.before_end) [[unlikely]]
     read_predecessors(slot, i);
+  if (ids_) [[unlikely]]
+    note_id(slot);
   job.first_estimate = estimator_->estimate(job, slot);
   enter(slot, input_.cancel[i]);
 }

@@ -64,7 +64,7 @@ void Engine::replay_pass() {
   if (told_ == 0) has_decided();
   if (!without_keys_.empty()) fill_keys();
   phase_ = Phase::Before;
-  moves_.clear();
+  moves_.clear(), woken_.clear();
   if (occupants_) occupants_->take_changed();  // what models said of them has been done again
   conclude();
 }
@@ -144,7 +144,7 @@ void View::redo(const JournalReader &past) {
       set_rate(slot, entry.a, past.extra);
       break;
     case Act::WakeAt:
-      wake_at(entry.a);
+      wake_at(entry.a, entry.who);
       break;
     case Act::Close:
       close(node, static_cast<NodeMode>(entry.shape));
