@@ -18,12 +18,14 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 
+// Nodes with chunks, or with amounts; a list of devices is an amount too.
+#define SCHEDLAB_NODES "typing.Sequence[tuple[int, int | typing.Mapping[str, int | typing.Sequence[int]]]] | None"
+
 namespace schedlab {
 
 namespace {
 
 using ViewPtr = std::shared_ptr<View>;
-using Nodes = std::optional<std::vector<std::pair<int, int>>>;
 
 View &live(const ViewPtr &view) {
   if (view->over()) throw DecisionError("the simulation is over: nothing can be decided any more");
@@ -52,19 +54,12 @@ std::vector<JobView> jobs_of(const ViewPtr &view, const std::vector<Slot> &slots
   return jobs;
 }
 
-std::optional<Shares> shares_of(const Nodes &nodes) {
-  if (!nodes) return std::nullopt;
-  Shares shares;
-  for (const auto &[node, chunks] : *nodes) shares.push_back({node, chunks});
-  return shares;
-}
-
-bool start(const ViewPtr &view, const JobView &job, const Nodes &nodes, std::optional<int> shape, double priority,
+bool start(const ViewPtr &view, const JobView &job, nb::handle nodes, std::optional<int> shape, double priority,
            std::optional<bool> backfilled) {
   const Slot slot = subject(view, job);
-  const auto shares = shares_of(nodes);
+  auto grant = read_grant(nodes, *view, "start", slot);
   view->worked(1024);  // with what Python did for it
-  return view->start_as(slot, shape.value_or(job.facts().shape), shares ? &*shares : nullptr, priority,
+  return view->start_as(slot, shape.value_or(job.facts().shape), grant ? &*grant : nullptr, priority,
                         backfilled ? Backfilled(*backfilled) : Backfilled());
 }
 
@@ -399,10 +394,14 @@ void bind_view(nb::module_ &module) {
           "job"_a, "Would it start now, reservations aside?")
       .def("start", &start, "job"_a, "nodes"_a.none() = nb::none(), "shape"_a.none() = nb::none(), "priority"_a = 0.0,
            "backfilled"_a.none() = nb::none(),
+           nb::sig("def start(self, job: Job, nodes: " SCHEDLAB_NODES
+                   " = None, shape: int | None = None, priority: float "
+                   "= 0.0, backfilled: bool | None = None) -> bool"),
            "Start a waiting job where the placement puts it, or on `nodes` [(node, chunks), …]; in one of its shapes. "
+           "Instead of chunks it may be granted amounts on each node: {\"cores\": 17, \"memory\": 2**30, \"gpus\": "
+           "[0, 3]}; a list names single devices. "
            "False if it does not fit, or would delay a job that holds a reservation. `backfilled` says whether it "
-           "passes "
-           "a job that is ahead of it.")
+           "passes a job that is ahead of it.")
       .def(
           "reserve",
           [](const ViewPtr &view, const JobView *job) { return job ? view->reserve(subject(view, *job)) : kNever; },
@@ -411,12 +410,6 @@ void bind_view(nb::module_ &module) {
           "it could start. Nothing for None, the head of an empty queue.")
       .def(
           "unreserve", [](const ViewPtr &view, const JobView &job) { view->unreserve(subject(view, job)); }, "job"_a)
-      .def(
-          "resize",
-          [](const ViewPtr &view, const JobView &job, std::int64_t count) { view->resize(subject(view, job), count); },
-          "job"_a, "count"_a,
-          "Let a waiting job have another number of chunks than it asked for: whoever decides elsewhere may give more. "
-          "The workload has to be `flexible`.")
       .def(
           "reject", [](const ViewPtr &view, const JobView &job) { view->reject(subject(view, job)); }, "job"_a)
       .def(
@@ -439,19 +432,24 @@ void bind_view(nb::module_ &module) {
           "Off its nodes; its work is kept.")
       .def(
           "resume",
-          [](const ViewPtr &view, const JobView &job, const Nodes &nodes, double cost) {
-            const auto shares = shares_of(nodes);
-            return view->resume(subject(view, job), shares ? &*shares : nullptr, cost);
+          [](const ViewPtr &view, const JobView &job, nb::handle nodes, double cost) {
+            const Slot slot = subject(view, job);
+            auto grant = read_grant(nodes, *view, "resume", slot);
+            return view->resume(slot, grant ? &*grant : nullptr, cost);
           },
           "job"_a, "nodes"_a.none() = nb::none(), "cost"_a = 0.0,
+          nb::sig("def resume(self, job: Job, nodes: " SCHEDLAB_NODES " = None, cost: float = 0.0) -> bool"),
           "Let a suspended job go on, after `cost` more seconds of work. False if it does not fit.")
       .def(
           "reshape",
-          [](const ViewPtr &view, const JobView &job, int shape, const Nodes &nodes, double cost) {
-            const auto shares = shares_of(nodes);
-            return view->reshape(subject(view, job), shape, shares ? &*shares : nullptr, cost);
+          [](const ViewPtr &view, const JobView &job, int shape, nb::handle nodes, double cost) {
+            const Slot slot = subject(view, job);
+            auto grant = read_grant(nodes, *view, "reshape", slot);
+            return view->reshape(slot, shape, grant ? &*grant : nullptr, cost);
           },
           "job"_a, "shape"_a, "nodes"_a.none() = nb::none(), "cost"_a = 0.0,
+          nb::sig("def reshape(self, job: Job, shape: int, nodes: " SCHEDLAB_NODES " = None, cost: float = 0.0) -> "
+                  "bool"),
           "Let a running malleable job go on in another of its shapes. False if that does not fit.")
       .def(
           "set_rate",

@@ -293,6 +293,8 @@ class Simulation {
   }
 
   void measure() { engine().measure(); }
+  void keep_places() { engine().keep_places(); }
+  void use_own_amounts() { engine().use_own_amounts(); }
   void give_reasons() { engine().give_reasons(); }
 
   void add_execution(const std::shared_ptr<Execution> &model) { engine().add_execution(model); }
@@ -447,6 +449,12 @@ void bind_engine(nb::module_ &module) {
       .def("forget", &Simulation::forget)
       .def("set_ticks", &Simulation::set_ticks, "instants"_a, "seconds"_a,
            "How often progress is told: every so many instants, but no more often than that.")
+      .def("keep_places", &Simulation::keep_places,
+           "Before `run`: tell what every job had on each node, not only of those that were granted amounts.")
+      .def("use_own_amounts", &Simulation::use_own_amounts,
+           "Before any request is known: whoever decides may grant less than jobs ask for, and no job is rejected for "
+           "its "
+           "size.")
       .def("add_execution", &Simulation::add_execution, "model"_a, "Before `run`: how placed jobs fare.")
       .def("add_python_execution", &Simulation::add_python_execution, "name"_a, "work"_a.none(), "rate"_a.none(),
            "The same in Python: work(view, job, nodes) and rate(view, job, neighbours), or None.")

@@ -10,6 +10,7 @@
 
 #include "arrays.hpp"
 #include "job_view.hpp"
+#include "python_parts.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -286,7 +287,15 @@ void bind_jobs(nb::module_ &module) {
             return ids;
           },
           "ids of the predecessors of a held job of which it is not known yet what becomes of them")
-      .def_prop_ro("nodes", &nodes_of, "(node, chunks) of a running job")
+      .def_prop_ro(
+          "nodes", &nodes_of,
+          "(node, chunks) of a running job; of one that was granted amounts, as many chunks as they hold, and at "
+          "least 1")
+      .def_prop_ro(
+          "granted", [](const JobView &j) { return grant_list(j.facts(), j.view()->machine()); },
+          nb::sig("def granted(self) -> list[tuple[int, dict[str, int | list[int]]]]"),
+          "(node, {resource: amount, or the devices}) of a job that was granted amounts; empty if it has chunks of its "
+          "request")
       .def_prop_ro("attachments", &attachments_of, nb::sig("def attachments(self) -> dict[str, typing.Any]"),
                    "what it carries along, for deciders and observers that ask for it (`wants_attachments`); a copy")
       .def("__eq__", [](const JobView &a, const JobView &b) { return a == b; })

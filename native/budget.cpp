@@ -63,21 +63,24 @@ void BudgetBooks::settle(Time now, const Spending &spending, int node) {
     levels_.push_back({now, spending.taken});
 }
 
-double BudgetBooks::cost(const Shares &shares, Amount cores_per_chunk) const {
+double BudgetBooks::cost(const Shares &shares, Amount cores_per_chunk, const Granted *granted) const {
   double sum = 0;
-  for (const Share &share : shares)
-    sum += static_cast<double>(share.chunks * cores_per_chunk) * per_core_[static_cast<std::size_t>(share.node)];
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const Amount cores = granted ? granted->on(i)[0] : shares[i].chunks * cores_per_chunk;
+    sum += static_cast<double>(cores) * per_core_[static_cast<std::size_t>(shares[i].node)];
+  }
   return sum;
 }
 
-[[gnu::noinline]] void BudgetBooks::begin(Slot slot, const Shares &shares, Amount cores_per_chunk) {
+[[gnu::noinline]] void BudgetBooks::begin(Slot slot, const Shares &shares, Amount cores_per_chunk,
+                                          const Granted *granted) {
   if (slot >= begun_.size()) begun_.resize(slot + 1);
-  begun_[slot] = cost(shares, cores_per_chunk);
+  begun_[slot] = cost(shares, cores_per_chunk, granted);
 }
 
-[[gnu::noinline]] void BudgetBooks::end(Slot slot, std::int64_t sequence, const Shares &shares,
-                                        Amount cores_per_chunk) {
-  stays_.push_back({sequence, cost(shares, cores_per_chunk) - begun_[slot]});
+[[gnu::noinline]] void BudgetBooks::end(Slot slot, std::int64_t sequence, const Shares &shares, Amount cores_per_chunk,
+                                        const Granted *granted) {
+  stays_.push_back({sequence, cost(shares, cores_per_chunk, granted) - begun_[slot]});
 }
 
 }  // namespace schedlab

@@ -5,11 +5,9 @@
 #include <array>
 #include <string>
 
-#include "types.hpp"
+#include "granted.hpp"
 
 namespace schedlab {
-
-using Amount = std::int64_t;
 
 // What a node of a group takes: with jobs `active`, and `per_core` for each core in use; without, by its mode.
 struct BudgetRates {
@@ -56,8 +54,8 @@ class BudgetBooks {
   void before(Time now, const Spending &spending, int node);
   void after(Time now, const Spending &spending);
   // After `before`: a job begins to use its shares, or ends it.
-  void begin(Slot slot, const Shares &shares, Amount cores_per_chunk);
-  void end(Slot slot, std::int64_t sequence, const Shares &shares, Amount cores_per_chunk);
+  void begin(Slot slot, const Shares &shares, Amount cores_per_chunk, const Granted *granted);
+  void end(Slot slot, std::int64_t sequence, const Shares &shares, Amount cores_per_chunk, const Granted *granted);
 
   void pass_time(Time now, const Spending &spending);  // without any change
   double total() const { return total_; }              // amount × seconds
@@ -76,7 +74,7 @@ class BudgetBooks {
 
  private:
   void settle(Time now, const Spending &spending, int node);
-  double cost(const Shares &shares, Amount cores_per_chunk) const;
+  double cost(const Shares &shares, Amount cores_per_chunk, const Granted *granted) const;
 
   const Budget &budget_;
   std::vector<double> per_core_;  // what a core in use all the time would have been charged, by node, until

@@ -42,13 +42,10 @@ class CountPlan final : public Plan {
   Time now() const override { return times_[0]; }
 
   bool possible(const Job &job, Time from, Time duration, Shares &) const override {
-    const Amount cores = needed(job);
-    const std::size_t i = find(from);
-    return free_[i] >= cores && first_below(cores, i, from + duration) == free_.size();
+    return possible(from, duration, needed(job));
   }
-  bool possible_on(const Job &job, const Shares &) const override {
-    Shares anywhere;
-    return possible(job, now(), job.estimate, anywhere);
+  bool possible_on(const Job &job, const Shares &shares) const override {
+    return possible(now(), job.estimate, job.granted ? granted(job, shares) : needed(job));
   }
 
   void occupy(const Job &job, const Shares &, Time from, Time until) override { add(from, until, -amount(job)); }
@@ -85,11 +82,20 @@ class CountPlan final : public Plan {
  private:
   void looked_at(std::size_t steps) const { view_.worked(static_cast<std::int64_t>(steps)); }
 
+  bool possible(Time from, Time duration, Amount cores) const {
+    const std::size_t i = find(from);
+    return free_[i] >= cores && first_below(cores, i, from + duration) == free_.size();
+  }
+
   // Exclusive jobs take whole nodes; by count only where all nodes are alike.
   Amount needed(const Job &job) const {
     if (!job.request->exclusive) return job.cores;
     const Amount node = view_.machine().total(0, 0);
     return (job.cores + node - 1) / node * node;
+  }
+  Amount granted(const Job &job, const Shares &shares) const {
+    return job.request->exclusive ? static_cast<Amount>(shares.size()) * view_.machine().total(0, 0)
+                                  : job.granted->total(0);
   }
   Amount amount(const Job &job) const { return std::isnan(job.start) ? needed(job) : job.allocated_cores; }
 

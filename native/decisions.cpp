@@ -39,8 +39,8 @@ bool View::place_beside(const Plan &plan, Slot slot, Shares &shares) const {
   return has_room(job, shares);
 }
 
-bool View::affords(const Job &job, const Shares &shares) const {
-  if (machine().affords(cluster().state(), *job.request, shares)) return true;
+bool View::affords(const Job &job, const Shares &shares, const Granted *granted) const {
+  if (machine().affords(cluster().state(), *job.request, shares, granted)) return true;
   over_budget_ = true;
   return false;
 }
@@ -64,8 +64,8 @@ bool View::has_room(const Job &job, const Shares &shares) const {
          });
 }
 
-void View::check_nodes(const Job &job, Slot slot, const Shares &shares, const char *what) const {
-  std::int64_t chunks = 0;
+// Nodes that exist, are named once, and are there for the job.
+void View::check_usable(const Job &job, Slot slot, const Shares &shares, const char *what) const {
   std::vector<int> nodes;
   for (const Share &share : shares) nodes.push_back(share.node);
   std::sort(nodes.begin(), nodes.end());
@@ -78,6 +78,13 @@ void View::check_nodes(const Job &job, Slot slot, const Shares &shares, const ch
       engine_->refuse(what, slot, "a node is not in its partition or lacks a feature");
     if (const Window *window = window_against(job, share.node))
       engine_->refuse(what, slot, why_not(job, share.node, *window));
+  }
+}
+
+void View::check_nodes(const Job &job, Slot slot, const Shares &shares, const char *what) const {
+  check_usable(job, slot, shares, what);
+  std::int64_t chunks = 0;
+  for (const Share &share : shares) {
     if (share.chunks < 1 || share.chunks > machine().room(cluster().state(), share.node, *job.request))
       engine_->refuse(what, slot, "a node has not enough free");
     chunks += share.chunks;
@@ -99,7 +106,8 @@ bool View::begin(Slot slot, double priority, Backfilled backfilled) {
     whole = engine_->ask_about_work(slot, job.shares);
     engine_->set_whole(job, whole);
   }
-  if (engine_->journal_) note(Act::Start, slot, priority, whole, job.shape, backfilled.code, job.shares);
+  if (engine_->journal_)
+    note(Act::Start, slot, priority, whole, job.shape, backfilled.code, job.shares, job.granted.get());
   engine_->begin(slot, priority, backfilled);
   return true;
 }
@@ -121,7 +129,7 @@ bool View::start_on(Slot slot, const Shares &shares, double priority, Backfilled
   return begin(slot, priority, backfilled);
 }
 
-bool View::start_as(Slot slot, std::int32_t shape, const Shares *shares, double priority, Backfilled backfilled) {
+bool View::start_as(Slot slot, std::int32_t shape, Grant *grant, double priority, Backfilled backfilled) {
   Job &job = engine_->jobs_[slot];
   if (job.state != State::Waiting) engine_->refuse("start", slot, "it is not waiting");
   if (shape != job.shape &&
@@ -137,7 +145,9 @@ bool View::start_as(Slot slot, std::int32_t shape, const Shares *shares, double 
   };
   if (shape != job.shape) change_shape(slot, shape);
   try {
-    const bool started = shares ? start_on(slot, *shares, priority, backfilled) : start(slot, priority, backfilled);
+    const bool started = !grant           ? start(slot, priority, backfilled)
+                         : grant->granted ? start_granted(slot, *grant, priority, backfilled)
+                                          : start_on(slot, grant->shares, priority, backfilled);
     if (!started) explain_refusal(job), undo();
     return started;
   } catch (...) {
@@ -154,19 +164,6 @@ void View::change_shape(Slot slot, std::int32_t shape) {
 }
 
 // ---- what else may become of a job ----
-
-void View::resize(Slot slot, std::int64_t count) {
-  Job &job = engine_->jobs_[slot];
-  if (job.state != State::Waiting) engine_->refuse("resize", slot, "it is not waiting");
-  if (count < 1) engine_->refuse("resize", slot, "a job has at least 1 chunk");
-  if (std::find(reservations_.begin(), reservations_.end(), slot) != reservations_.end())
-    engine_->refuse("resize", slot, "it holds a reservation");
-  note(Act::Resize, slot, static_cast<double>(count));
-  engine_->waiting_cores_ -= job.cores, engine_->count_queued(job, -1);
-  job.cores = job.cores / job.count * count;
-  job.count = count;
-  engine_->waiting_cores_ += job.cores, engine_->count_queued(job, +1);
-}
 
 void View::reject(Slot slot) {
   if (engine_->jobs_[slot].state != State::Waiting) engine_->refuse("reject", slot, "it is not waiting");
@@ -214,6 +211,7 @@ void View::requeue(Slot slot, double saved, double cost, Reason reason) {
   job.start = job.key = std::numeric_limits<double>::quiet_NaN();
   job.estimate = job.first_estimate > kept ? job.first_estimate - kept : 1;  // as for jobs that are submitted
   job.corrections = 0;
+  job.granted.reset(), job.cores = job.asked_cores();
   engine_->enqueue(slot);
   engine_->tell(Event::Kind::Requeued, slot);
 }
@@ -228,34 +226,35 @@ void View::suspend(Slot slot) {
   engine_->suspended_.push_back(slot);
 }
 
-bool View::resume(Slot slot, const Shares *shares, double cost) {
+bool View::resume(Slot slot, Grant *grant, double cost) {
   Job &job = engine_->jobs_[slot];
   if (job.state != State::Suspended) engine_->refuse("resume", slot, "it is not suspended");
   if (!(cost >= 0)) engine_->refuse("resume", slot, "a cost cannot be negative");
   forget_refusal();
-  Shares chosen;
-  if (shares) check_nodes(job, slot, *shares, "resume"), chosen = *shares;
-  if (shares ? !affords(job, chosen) : !place(slot, chosen)) {
+  Grant chosen;
+  if (grant) check_grant(job, slot, *grant, "resume"), chosen = std::move(*grant);
+  if (grant ? !affords(job, chosen.shares, chosen.granted.get()) : !place(slot, chosen.shares)) {
     explain_refusal(job);
     return false;
   }
-  if (engine_->gate_ && !engine_->gate_->allows(*this, slot, chosen)) return false;
-  const double whole = engine_->decide_work_ ? engine_->ask_about_work(slot, chosen) : -1;
-  note(Act::Resume, slot, cost, whole, 0, false, chosen);
-  go_on(slot, chosen, cost, whole);
+  if (engine_->gate_ && !engine_->gate_->allows(*this, slot, chosen.shares)) return false;
+  const double whole = engine_->decide_work_ ? engine_->ask_about_work(slot, chosen.shares) : -1;
+  note(Act::Resume, slot, cost, whole, 0, 0, chosen.shares, chosen.granted.get());
+  go_on(slot, std::move(chosen), cost, whole);
   return true;
 }
 
-void View::go_on(Slot slot, const Shares &shares, double cost, double whole) {
+void View::go_on(Slot slot, Grant grant, double cost, double whole) {
   Job &job = engine_->jobs_[slot];
   std::erase(engine_->suspended_, slot);
-  job.shares = shares;
+  job.shares = std::move(grant.shares);
+  job.granted = std::move(grant.granted), job.cores = job.asked_cores();
   engine_->set_whole(job, whole);
   job.work += cost, job.overhead += cost;
   engine_->occupy(slot);
 }
 
-bool View::reshape(Slot slot, std::int32_t shape, const Shares *shares, double cost) {
+bool View::reshape(Slot slot, std::int32_t shape, Grant *grant, double cost) {
   Job &job = running_job(slot, "reshape");
   if (!job.flexible || !job.flexible->malleable) engine_->refuse("reshape", slot, "it is not malleable");
   if (shape < 0 || static_cast<std::size_t>(shape) >= job.flexible->shapes.size())
@@ -266,42 +265,51 @@ bool View::reshape(Slot slot, std::int32_t shape, const Shares *shares, double c
   if (shape == job.shape) return true;
   // Off its nodes for a moment, so that it may keep what it has.
   const Engine::ShapeMarks before = engine_->shape_marks(job);
-  const Shares old_shares = job.shares;
-  engine_->cluster_.give_back(*job.request, old_shares);
+  LiveCluster &nodes = engine_->cluster_;
+  if (job.granted)
+    nodes.give_back(*job.request, job.shares, *job.granted);
+  else
+    nodes.give_back(*job.request, job.shares);
   engine_->settle(job);
   engine_->take_shape(job, shape);
   const auto undo = [&] {
     engine_->restore(job, before);
-    engine_->cluster_.take(*job.request, old_shares);
+    if (job.granted)
+      nodes.take(*job.request, job.shares, *job.granted);
+    else
+      nodes.take(*job.request, job.shares);
   };
-  Shares chosen;
+  Grant chosen;
   bool fits = true;
   double whole = -1;
   try {
-    if (shares)
-      check_nodes(job, slot, *shares, "reshape"), chosen = *shares, fits = affords(job, chosen);
-    else
-      fits = place(slot, chosen);
-    if (fits && engine_->decide_work_) whole = engine_->ask_about_work(slot, chosen);
+    if (grant) {
+      check_grant(job, slot, *grant, "reshape");
+      fits = affords(job, grant->shares, grant->granted.get());
+      chosen = std::move(*grant);
+    } else {
+      fits = place(slot, chosen.shares);
+    }
+    if (fits && engine_->decide_work_) whole = engine_->ask_about_work(slot, chosen.shares);
   } catch (...) {
     undo();
     throw;
   }
   undo();
   if (!fits) return false;
-  note(Act::Reshape, slot, cost, whole, shape, false, chosen);
-  move_to(slot, shape, chosen, cost, whole);
+  note(Act::Reshape, slot, cost, whole, shape, 0, chosen.shares, chosen.granted.get());
+  move_to(slot, shape, std::move(chosen), cost, whole);
   return true;
 }
 
-void View::move_to(Slot slot, std::int32_t shape, const Shares &shares, double cost, double whole) {
+void View::move_to(Slot slot, std::int32_t shape, Grant grant, double cost, double whole) {
   Job &job = engine_->jobs_[slot];
   const double rate = job.rate;
   engine_->write_piece(job, PieceEnd::Reshaped);
   engine_->settle(job);
   engine_->stop(slot);
   engine_->take_shape(job, shape);
-  job.shares = shares;
+  job.shares = std::move(grant.shares), job.granted = std::move(grant.granted);
   engine_->set_whole(job, whole);
   job.work += cost, job.overhead += cost;
   engine_->occupy(slot);

@@ -94,7 +94,7 @@ class Guard {
       for (; !ends.at_end(p) && ends[p].end == end; p = ends.next(p)) {
         const Job &job = view.job(ends[p].slot);
         const Amount before = capacity_of(view, head, job.shares);
-        machine.apply(at_shadow_, *job.request, job.shares, +1);
+        machine.apply(at_shadow_, *job.request, job.shares, +1, job.granted.get());
         capacity_ += capacity_of(view, head, job.shares) - before;
         view.worked(4 + static_cast<std::int64_t>(job.shares.size()));
       }

@@ -35,6 +35,7 @@ Engine::~Engine() { view_->retire(); }
 
 void Engine::add_request(Request request, Reason reason) {
   machine_.prepare(request, options_.exclusive, placement_.kind() == Placement::Kind::Contiguous);
+  if (options_.own_amounts) request.largest = std::numeric_limits<Amount>::max();  // whether it fits, it says itself
   cluster_.expect(request);
   if (machine_.capped() && request.exclusive) {
     machine_.stop_counting();
@@ -338,6 +339,7 @@ void Engine::finish() {
     if (state == State::Running && job.released && note_moves_) count_others(job, +1, 0);  // it still has what it had
     if (state == State::Running && job.pieced) write_piece(job, PieceEnd::Unfinished);
     if (state == State::Running && !job.released && books_) settle_books(slot), write_books(slot, false);
+    if (state == State::Running && !job.released && (all_places_ || job.granted)) write_places(slot);
     if (state >= State::Held && state < State::Gone) leave(slot, state);
   }
   if (now_ > -kNever) record();
@@ -346,6 +348,7 @@ void Engine::finish() {
   if (pieces_) host_.take(std::move(*pieces_));
   if (rates_) rates_->owners = owners_, host_.take(std::move(*rates_));
   if (node_rows_) host_.take(std::move(*node_rows_));
+  if (place_rows_) host_.take(std::move(*place_rows_));
   if (predecessor_rows_) host_.take(std::move(*predecessor_rows_));
   if (submitted_rows_) host_.take(std::move(*submitted_rows_));
   if (hold_rows_) host_.take(std::move(*hold_rows_));

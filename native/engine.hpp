@@ -27,6 +27,7 @@ struct Options {
   bool repeat_workload = true;       // in the rows of results
   bool keep_history = false;         // what finished jobs took, by user
   bool follow_dependencies = false;  // later jobs of the log may refer to those that are submitted during the run
+  bool own_amounts = false;          // the decider answers for what jobs get: it may grant less than they ask for
   bool follow_rates = false;         // estimated ends of running jobs change with their rates
 };
 
@@ -49,6 +50,10 @@ class Engine : public std::enable_shared_from_this<Engine> {
     key_sources_[0] = std::move(order), key_sources_[1] = std::move(scan);
   }
   void track_moves() { track_moves_ = note_moves_ = true; }
+  void keep_places() {
+    all_places_ = note_moves_ = true;
+  }  // rows of what every job had where, not only of granted ones
+  void use_own_amounts() { options_.own_amounts = true; }  // before any request is known
   void add_execution(std::shared_ptr<Execution> model);
   void give_reasons();                                    // why jobs wait
   void measure() { meter_ = std::make_unique<Meter>(); }  // what each decision costs
@@ -165,6 +170,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void settle_books(Slot slot);  // of the budget, up to now
   void write_books(Slot slot, bool onto);
   [[gnu::noinline, gnu::cold]] void note_move(Slot slot, bool onto);
+  void write_places(Slot slot);
+  [[gnu::noinline, gnu::cold]] Amount take_granted(Job &job);
+  [[gnu::noinline, gnu::cold]] void give_back_granted(const Job &job);
   [[gnu::noinline, gnu::cold]] void count_others(const Job &job, int sign, std::size_t first);
   void count_queued(const Job &job, int sign) {
     if (machine_.resources() > 1) [[unlikely]]
@@ -314,7 +322,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::int64_t past_passes_ = -1;
   std::string past_snapshot_;
   bool track_moves_ = false;
-  bool note_moves_ = false;  // for observers, to count what jobs have besides cores, or who is where
+  bool note_moves_ = false;  // for observers, for places, to count what jobs have besides cores, or who is where
   std::vector<Move> moves_;
   std::unique_ptr<Occupants> occupants_;  // null until somebody asks
   std::vector<std::shared_ptr<Execution>> executions_;
@@ -339,6 +347,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::optional<RateRows> rates_;
   std::vector<std::string> owners_;  // of factors of rates, in the order in which they first had one
   std::optional<NodeRows> node_rows_;
+  bool all_places_ = false;
+  std::optional<PlaceRows> place_rows_;
+  std::vector<Time> here_since_;  // of jobs whose places are told, by slot
   std::optional<PredecessorRows> predecessor_rows_;
   std::optional<SubmittedRows> submitted_rows_;
   std::optional<HoldRows> hold_rows_;

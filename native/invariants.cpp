@@ -16,6 +16,7 @@ void Engine::validate() const {
     if (!good) throw InvariantError(std::string(what) + " at " + std::to_string(now_) + " s");
   };
   NodeState fresh = machine_.empty();
+  DeviceBook devices;
   const auto resources = static_cast<std::size_t>(machine_.resources());
   std::int64_t running = 0, waiting = 0;
   std::size_t tracked = 0;
@@ -27,13 +28,14 @@ void Engine::validate() const {
     ++running;
     std::int64_t chunks = 0;
     for (const Share &share : job.shares) chunks += share.chunks;
-    require(chunks == job.count, "a running job has not the chunks it asked for");
+    require(chunks == job.count || job.granted, "a running job has not the chunks it asked for");
     require(job.rate == (job.pace ? product(*job.pace) : 1), "a rate is not the product of its factors");
     for (std::size_t i = 1; job.pace && i < job.pace->factors.size(); ++i)
       require(owner_of(job.pace->factors[i - 1]) < owner_of(job.pace->factors[i]), "factors are not in order");
     if (job.released) continue;
     tracked += job.listed;
-    machine_.apply(fresh, *job.request, job.shares, -1);
+    machine_.apply(fresh, *job.request, job.shares, -1, job.granted.get());
+    if (job.granted) devices.change(job.shares, *job.granted, true);
     require(job.end >= now_ && (job.estimated_end > now_ || job.end == now_ || job.estimated_end == now_),
             "a running job should have ended");
   }
@@ -46,6 +48,7 @@ void Engine::validate() const {
     }
   require(fresh.free == cluster_.state().free && fresh.jobs == cluster_.state().jobs, "free resources do not add up");
   require(fresh.spending == cluster_.state().spending, "what is taken of the budget does not add up");
+  require(devices == cluster_.devices(), "the devices in use are not those of the running jobs");
   Amount free_cores = 0;
   for (int node = 0; node < machine_.nodes(); ++node)
     for (int r = 0; r < machine_.resources(); ++r) {

@@ -121,7 +121,8 @@ struct Job {
   bool released;           // its resources are free already (passes=event)
   Amount allocated_cores;  // whole nodes count in full
   Shares shares;
-  Slot previous, next;  // neighbours in the list of waiting jobs
+  std::unique_ptr<const Granted> granted;  // null: so many chunks of its request; else `cores` are those granted
+  Slot previous, next;                     // neighbours in the list of waiting jobs
 
   Time reserved_start;  // conservative: its reservation
   Shares reserved_shares;
@@ -136,9 +137,13 @@ struct Job {
     corrections = 0;
     reserved_start = kNever;
     shares.clear();
+    if (granted) [[unlikely]]
+      granted.reset();
     if (pace) [[unlikely]]
       pace.reset();
   }
+
+  Amount asked_cores() const { return count * request->cores; }
 
   // The work of the whole job where it runs: its runtime, unless an execution model says otherwise.
   double whole() const { return pace && pace->whole >= 0 ? pace->whole : runtime; }

@@ -25,7 +25,6 @@ enum class Act : std::uint8_t {
   Open,
   Reserve,
   Unreserve,
-  Resize,
   Submit,
   Withdraw,
   Hold,

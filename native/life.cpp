@@ -171,9 +171,9 @@ void Engine::dequeue(Slot slot) {
 [[gnu::noinline, gnu::cold]] void Engine::write_books(Slot slot, bool onto) {
   const Job &job = jobs_[slot];
   if (onto)
-    books_->begin(slot, job.shares, job.request->cores);
+    books_->begin(slot, job.shares, job.request->cores, job.granted.get());
   else
-    books_->end(slot, job.sequence, job.shares, job.request->cores);
+    books_->end(slot, job.sequence, job.shares, job.request->cores, job.granted.get());
   books_->after(now_, cluster_.state().spending);
 }
 
@@ -182,6 +182,13 @@ void Engine::note_move(Slot slot, bool onto) {
   const Job &job = jobs_[slot];
   if (track_moves_) moves_.push_back({slot, onto, job.shares});
   if (occupants_) occupants_->move(slot, job.shares, onto);
+  if (all_places_ || job.granted) {
+    if (slot >= here_since_.size()) here_since_.resize(slot + 1);
+    if (onto)
+      here_since_[slot] = now_;
+    else
+      write_places(slot);
+  }
   if (machine_.resources() == 1) return;
   if (onto && job.state == State::Waiting) count_others(job, -1, 1);
   count_others(job, onto ? +1 : -1, 0);
@@ -189,11 +196,22 @@ void Engine::note_move(Slot slot, bool onto) {
 
 // Of the resources besides cores: what running jobs have (first = 0), or what waiting ones ask for (1).
 void Engine::count_others(const Job &job, int sign, std::size_t first) {
+  const Granted *granted = first == 0 ? job.granted.get() : nullptr;
   for (std::size_t r = 1; r < job.request->chunk.size(); ++r)
-    others_[2 * (r - 1) + first] += sign * job.count * job.request->chunk[r];
+    others_[2 * (r - 1) + first] +=
+        sign * (granted ? granted->total(static_cast<int>(r)) : job.count * job.request->chunk[r]);
 }
 
-// job.shares are chosen; now it runs.
+// From now on it is a job of the cores that it was granted: until it is queued again, or goes on elsewhere.
+Amount Engine::take_granted(Job &job) {
+  job.cores = job.granted->total(0);
+  note_moves_ = true;  // from the first one on
+  return cluster_.take(*job.request, job.shares, *job.granted);
+}
+
+void Engine::give_back_granted(const Job &job) { cluster_.give_back(*job.request, job.shares, *job.granted); }
+
+// job.shares are chosen, and what is granted on them; now it runs.
 [[gnu::flatten]] void Engine::begin(Slot slot, double priority, Backfilled backfilled) {
   Job &job = jobs_[slot];
   dequeue(slot);
@@ -210,7 +228,7 @@ void Engine::occupy(Slot slot) {
   Job &job = jobs_[slot];
   if (books_) [[unlikely]]
     settle_books(slot);
-  job.allocated_cores = cluster_.take(*job.request, job.shares);
+  job.allocated_cores = job.granted ? take_granted(job) : cluster_.take(*job.request, job.shares);
   if (books_) [[unlikely]]
     write_books(slot, true);
   if (note_moves_) note_move(slot, true);
@@ -269,7 +287,10 @@ void Engine::release(Slot slot) {
   Job &job = jobs_[slot];
   if (books_) [[unlikely]]
     settle_books(slot);
-  cluster_.give_back(*job.request, job.shares);
+  if (job.granted) [[unlikely]]
+    give_back_granted(job);
+  else
+    cluster_.give_back(*job.request, job.shares);
   if (books_) [[unlikely]]
     write_books(slot, false);
   if (note_moves_) note_move(slot, false);

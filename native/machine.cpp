@@ -75,30 +75,51 @@ Amount Machine::capacity(const NodeState &state, int node, const Request &reques
   return chunks < request.per_node_min ? 0 : chunks;
 }
 
-void Machine::apply(NodeState &state, const Request &request, const Share &share, int sign) const {
-  if (budget_) spend(state.spending, request, share, sign);
+bool Machine::has_room(const Amount *free, Amount jobs, const Request &request, const Amount *amounts) const {
+  if (jobs >= NodeState::kExclusive || (request.exclusive && jobs > 0)) return false;
+  for (int r = 0; r < resources_; ++r)
+    if (amounts[r] > free[r]) return false;
+  return true;
+}
+
+Amount Machine::chunks_in(const Amount *amounts, const Request &request) const {
+  Amount chunks = INT32_MAX;
+  for (int r = 0; r < resources_; ++r)
+    if (const Amount wanted = request.chunk[static_cast<std::size_t>(r)]; wanted > 0)
+      chunks = std::min(chunks, amounts[r] / wanted);
+  return chunks;
+}
+
+void Machine::apply(NodeState &state, const Request &request, const Share &share, int sign,
+                    const Amount *granted) const {
+  if (budget_) spend(state.spending, share.node, granted ? granted[0] : share.chunks * request.cores, sign);
   const auto node = static_cast<std::size_t>(share.node);
   Amount *free = &state.free[node * static_cast<std::size_t>(resources_)];
   if (request.exclusive) {
     const Amount *total = &totals_.free[node * static_cast<std::size_t>(resources_)];
     for (int r = 0; r < resources_; ++r) free[r] += sign * total[r];
     state.jobs[node] -= sign * (NodeState::kExclusive + 1);
+  } else if (granted) [[unlikely]] {
+    for (int r = 0; r < resources_; ++r) free[r] += sign * granted[r];
+    state.jobs[node] -= sign;
   } else {
     for (int r = 0; r < resources_; ++r) free[r] += sign * share.chunks * request.chunk[static_cast<std::size_t>(r)];
     state.jobs[node] -= sign;
   }
 }
 
-void Machine::apply(NodeState &state, const Request &request, const Shares &shares, int sign) const {
-  for (const Share &share : shares) apply(state, request, share, sign);
+void Machine::apply(NodeState &state, const Request &request, const Shares &shares, int sign,
+                    const Granted *granted) const {
+  for (std::size_t i = 0; i < shares.size(); ++i)
+    apply(state, request, shares[i], sign, granted ? granted->on(i) : nullptr);
 }
 
-[[gnu::noinline]] void Machine::spend(Spending &spending, const Request &request, const Share &share, int sign) const {
-  const auto node = static_cast<std::size_t>(share.node);
-  const BudgetRates &rates = budget_->of(share.node);
-  const Amount before = rates.taken(spending.modes[node], spending.cores[node]);
-  spending.cores[node] -= sign * share.chunks * request.cores;
-  spending.taken += rates.taken(spending.modes[node], spending.cores[node]) - before;
+[[gnu::noinline]] void Machine::spend(Spending &spending, int node, Amount cores, int sign) const {
+  const auto i = static_cast<std::size_t>(node);
+  const BudgetRates &rates = budget_->of(node);
+  const Amount before = rates.taken(spending.modes[i], spending.cores[i]);
+  spending.cores[i] -= sign * cores;
+  spending.taken += rates.taken(spending.modes[i], spending.cores[i]) - before;
 }
 
 void Machine::set_mode(Spending &spending, int node, NodeMode mode) const {
@@ -108,13 +129,14 @@ void Machine::set_mode(Spending &spending, int node, NodeMode mode) const {
   spending.modes[i] = mode;
 }
 
-[[gnu::noinline]] bool Machine::within_limit(const Spending &spending, const Request &request,
-                                             const Shares &shares) const {
+[[gnu::noinline]] bool Machine::within_limit(const Spending &spending, const Request &request, const Shares &shares,
+                                             const Granted *granted) const {
   Amount taken = spending.taken;
-  for (const Share &share : shares) {
-    const auto node = static_cast<std::size_t>(share.node);
-    const BudgetRates &rates = budget_->of(share.node);
-    taken += rates.taken(spending.modes[node], spending.cores[node] + share.chunks * request.cores) -
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const auto node = static_cast<std::size_t>(shares[i].node);
+    const BudgetRates &rates = budget_->of(shares[i].node);
+    const Amount cores = granted ? granted->on(i)[0] : shares[i].chunks * request.cores;
+    taken += rates.taken(spending.modes[node], spending.cores[node] + cores) -
              rates.taken(spending.modes[node], spending.cores[node]);
   }
   return taken <= budget_->limit;
@@ -174,7 +196,7 @@ LiveCluster::LiveCluster(const Machine &machine, Index index)
 }
 
 [[gnu::noinline]] void LiveCluster::spend(const Request &request, const Shares &shares, int sign) {
-  for (const Share &share : shares) machine_->spend(state_.spending, request, share, sign);
+  for (const Share &share : shares) machine_->spend(state_.spending, share.node, share.chunks * request.cores, sign);
   withhold();
 }
 
@@ -240,8 +262,6 @@ NodeState LiveCluster::unoccupied() const {
 
 Amount LiveCluster::change(const Request &request, const Shares &shares, int sign) {
   const auto stride = static_cast<std::size_t>(machine_->resources());
-  const auto free_on = [&](const Share &share) { return state_.free[static_cast<std::size_t>(share.node) * stride]; };
-  Amount cores = 0;
   if (stride == 1 && !request.exclusive && index_ == Index::FreeNodes && closed_nodes_ == 0) {  // the common case
     Amount *free = state_.free.data();
     std::int32_t *jobs = state_.jobs.data();
@@ -259,8 +279,27 @@ Amount LiveCluster::change(const Request &request, const Shares &shares, int sig
       spend(request, shares, sign);
     return request.cores * chunks;
   }
-  Amount out_of_sight = 0;
-  for (const Share &share : shares) {
+  return change_any(request, shares, sign, nullptr);
+}
+
+Amount LiveCluster::take(const Request &request, const Shares &shares, const Granted &granted) {
+  devices_.change(shares, granted, true);
+  return change_any(request, shares, -1, &granted);
+}
+
+Amount LiveCluster::give_back(const Request &request, const Shares &shares, const Granted &granted) {
+  devices_.change(shares, granted, false);
+  return change_any(request, shares, +1, &granted);
+}
+
+// On any machine, of anything.
+Amount LiveCluster::change_any(const Request &request, const Shares &shares, int sign, const Granted *granted) {
+  const auto stride = static_cast<std::size_t>(machine_->resources());
+  const auto free_on = [&](const Share &share) { return state_.free[static_cast<std::size_t>(share.node) * stride]; };
+  Amount cores = 0, out_of_sight = 0;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const Share &share = shares[i];
+    const Amount *amounts = granted ? granted->on(i) : nullptr;
     if (closed(share.node)) {  // its job ends, or moves: nobody gets to see what becomes free
       const auto first = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(share.node) * stride);
       const auto swap = [&] {
@@ -269,13 +308,13 @@ Amount LiveCluster::change(const Request &request, const Shares &shares, int sig
       };
       swap();
       const Amount free = free_on(share);
-      machine_->apply(state_, request, share, sign);
+      machine_->apply(state_, request, share, sign, amounts);
       out_of_sight += free_on(share) - free;
       swap();
       continue;
     }
     const Amount before = free_on(share);
-    machine_->apply(state_, request, share, sign);
+    machine_->apply(state_, request, share, sign, amounts);
     const Amount after = free_on(share);
     cores += after - before;
     if (index_ == Index::FreeNodes) free_nodes_.change(share.node, before, after);

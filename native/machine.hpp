@@ -73,16 +73,24 @@ class Machine {
   Amount room(const Amount *free, Amount jobs, const Request &request) const;  // the same, of a node of a plan
   Amount capacity(const NodeState &state, int node, const Request &request) const;
 
-  // Take (sign -1) or give back (+1) these shares.
-  void apply(NodeState &state, const Request &request, const Share &share, int sign) const;
-  void apply(NodeState &state, const Request &request, const Shares &shares, int sign) const;
+  // May a job of this request have so much there, chunks or not?
+  bool has_room(const Amount *free, Amount jobs, const Request &request, const Amount *amounts) const;
+  // How many of its chunks these amounts hold.
+  Amount chunks_in(const Amount *amounts, const Request &request) const;
 
-  // With a budget: these shares, or another mode of a node, change what is taken of it.
-  void spend(Spending &spending, const Request &request, const Share &share, int sign) const;
+  // Take (sign -1) or give back (+1) these shares: so many chunks, or the amounts that were granted there.
+  void apply(NodeState &state, const Request &request, const Share &share, int sign,
+             const Amount *granted = nullptr) const;
+  void apply(NodeState &state, const Request &request, const Shares &shares, int sign,
+             const Granted *granted = nullptr) const;
+
+  // With a budget: so many cores more or fewer in use, or another mode of a node, change what is taken of it.
+  void spend(Spending &spending, int node, Amount cores, int sign) const;
   void set_mode(Spending &spending, int node, NodeMode mode) const;
   // Is it kept with these shares besides? Always, if there is no limit.
-  bool affords(const NodeState &state, const Request &request, const Shares &shares) const {
-    return !capped_ || within_limit(state.spending, request, shares);
+  bool affords(const NodeState &state, const Request &request, const Shares &shares,
+               const Granted *granted = nullptr) const {
+    return !capped_ || within_limit(state.spending, request, shares, granted);
   }
   // At most how many cores more it allows; exactly so many where it is a matter of counting them (by_cores).
   Amount affordable_cores(const Spending &spending) const;
@@ -90,7 +98,8 @@ class Machine {
   void stop_counting() { counting_ = false; }
 
  private:
-  bool within_limit(const Spending &spending, const Request &request, const Shares &shares) const;
+  bool within_limit(const Spending &spending, const Request &request, const Shares &shares,
+                    const Granted *granted) const;
 
   std::vector<std::string> resource_names_;
   int nodes_ = 0, resources_, memory_ = -1, gpus_ = -1;
@@ -173,6 +182,10 @@ class LiveCluster {
 
   Amount take(const Request &request, const Shares &shares) { return change(request, shares, -1); }
   Amount give_back(const Request &request, const Shares &shares) { return change(request, shares, +1); }
+  // The same of what was granted, with its devices.
+  Amount take(const Request &request, const Shares &shares, const Granted &granted);
+  Amount give_back(const Request &request, const Shares &shares, const Granted &granted);
+  const DeviceBook &devices() const { return devices_; }
 
   const FreeNodes &free_nodes() const { return free_nodes_; }
   void expect(const Request &request);                                          // a request that will be placed
@@ -180,6 +193,7 @@ class LiveCluster {
 
  private:
   Amount change(const Request &request, const Shares &shares, int sign);
+  Amount change_any(const Request &request, const Shares &shares, int sign, const Granted *granted);
   void show(int node, bool visible);
   void withhold();  // anew what the budget does not allow
   void spend(const Request &request, const Shares &shares, int sign);
@@ -192,6 +206,7 @@ class LiveCluster {
   std::vector<Amount> hidden_;
   int closed_nodes_ = 0;
   FreeNodes free_nodes_;
+  DeviceBook devices_;
   std::set<std::pair<Amount, int>> by_free_;
 };
 

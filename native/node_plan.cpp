@@ -39,13 +39,21 @@ void NodePlan::open_what_the_calendar_closes(NodeState &state) const {
 }
 
 // The one place that says what a job has on a node, as a row of the plan; sign -1 takes it, +1 gives it back.
-void NodePlan::amounts(const Job &job, const Share &share, int sign, std::vector<Amount> &row) const {
+void NodePlan::amounts(const Job &job, const Shares &shares, std::size_t i, int sign, std::vector<Amount> &row) const {
   const Request &request = *job.request;
+  const Share &share = shares[i];
+  const Amount *granted = job.granted ? job.granted->on(i) : nullptr;
   for (std::size_t r = 0; r < resources(); ++r)
     row[r] = sign * (request.exclusive ? view_.machine().total(share.node, static_cast<int>(r))
+                     : granted         ? granted[r]
                                        : share.chunks * request.chunk[r]);
   row[resources()] = -sign * (request.exclusive ? NodeState::kExclusive + 1 : 1);
-  if (capped()) row[resources() + 1] = -sign * share.chunks * request.cores;
+  if (capped()) row[resources() + 1] = -sign * cores_on(job, shares, i);
+}
+
+// That count for the budget.
+Amount NodePlan::cores_on(const Job &job, const Shares &shares, std::size_t i) const {
+  return job.granted ? job.granted->on(i)[0] : shares[i].chunks * job.request->cores;
 }
 
 void NodePlan::occupy(const Job &job, const Shares &shares, Time from, Time until) {
@@ -62,11 +70,11 @@ void NodePlan::add(const Job &job, const Shares &shares, Time from, Time until, 
   if (!(until > from)) return;
   if (capped()) taken_.forget_before(now_);
   std::vector<Amount> row(width());
-  for (const Share &share : shares) {
-    amounts(job, share, sign, row);
-    Steps &steps = nodes_[static_cast<std::size_t>(share.node)];
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    amounts(job, shares, i, sign, row);
+    Steps &steps = nodes_[static_cast<std::size_t>(shares[i].node)];
     steps.forget_before(now_);
-    if (capped()) spend(share.node, from, until, row.back());
+    if (capped()) spend(shares[i].node, from, until, row.back());
     worked(1 + steps.add(from, until, row));
   }
 }
@@ -89,13 +97,15 @@ bool NodePlan::affords(const Job &job, const Shares &shares, Time from, Time unt
   const Budget &budget = *view_.machine().budget();
   Amount own = 0;
   std::vector<std::pair<Time, Amount>> changes;  // of what the job itself would take
-  for (const Share &share : shares) {
+  for (std::size_t s = 0; s < shares.size(); ++s) {
+    const Share &share = shares[s];
+    const Amount cores = cores_on(job, shares, s);
     const Steps &there = steps(share.node);
     const auto takes = [&](std::size_t i) {
       const BudgetRates &rates = budget.of(share.node);
       const NodeMode mode = modes_[static_cast<std::size_t>(share.node)];
       const Amount used = there.row(i)[resources() + 1];
-      return rates.taken(mode, used + share.chunks * job.request->cores) - rates.taken(mode, used);
+      return rates.taken(mode, used + cores) - rates.taken(mode, used);
     };
     std::size_t i = there.at(from);
     own += takes(i);

@@ -87,7 +87,8 @@ class NodePlan final : public Plan {
   std::size_t width() const { return resources() + (capped() ? 2 : 1); }
   const Steps &steps(int node) const { return nodes_[static_cast<std::size_t>(node)]; }
 
-  void amounts(const Job &job, const Share &share, int sign, std::vector<Amount> &row) const;
+  void amounts(const Job &job, const Shares &shares, std::size_t i, int sign, std::vector<Amount> &row) const;
+  Amount cores_on(const Job &job, const Shares &shares, std::size_t i) const;
   void add(const Job &job, const Shares &shares, Time from, Time until, int sign);
   void spend(int node, Time from, Time until, Amount cores);
   bool affords(const Job &job, const Shares &shares, Time from, Time until) const;

@@ -83,9 +83,12 @@ bool NodePlan::possible(const Job &job, Time from, Time duration, Shares &shares
 bool NodePlan::possible_on(const Job &job, const Shares &shares) const {
   const Time until = now_ + job.estimate;
   const auto has_room = [&](const Share &share) {
+    const Amount *granted = job.granted ? job.granted->on(static_cast<std::size_t>(&share - shares.data())) : nullptr;
     const Steps &there = steps(share.node);
     for (std::size_t i = there.at(now_); i < there.size() && (there.begin(i) <= now_ || there.begin(i) < until); ++i)
-      if (share.chunks > view_.machine().room(there.row(i), there.row(i)[resources()], *job.request)) return false;
+      if (granted ? !view_.machine().has_room(there.row(i), there.row(i)[resources()], *job.request, granted)
+                  : share.chunks > view_.machine().room(there.row(i), there.row(i)[resources()], *job.request))
+        return false;
     return !view_.has_calendar() ||
            std::none_of(view_.calendar().begin(), view_.calendar().end(),
                         [&](const Window &w) { return w.bars(job, now_, until) && w.has(share.node); });

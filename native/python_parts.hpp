@@ -3,6 +3,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <optional>
+
 #include "engine.hpp"
 #include "order.hpp"
 
@@ -98,6 +100,11 @@ class PythonKeys final : public KeySource {
 
 // What a placement in Python answers: node numbers, (node, chunks) pairs, or None.
 bool read_nodes(nanobind::handle answer, Shares &shares);
+
+// The nodes of a decision: (node, chunks) pairs, or (node, {resource: amount or devices}) pairs; nothing for None.
+std::optional<Grant> read_grant(nanobind::handle nodes, const View &view, const char *what, Slot slot);
+// The other way round: what a job was granted on each of its nodes.
+nanobind::list grant_list(const Job &job, const Machine &machine);
 
 // The cluster as Python sees it.
 nanobind::object cluster_view(const std::shared_ptr<View> &view);

@@ -101,16 +101,23 @@ void View::note(Act act, std::int64_t who, double a, double b, std::int32_t shap
     engine_->journal_->write({act, engine_->phase_, code, shape, engine_->passes_, who, a, b}, shares, extra);
 }
 
+void View::note(Act act, std::int64_t who, double a, double b, std::int32_t shape, std::uint8_t code,
+                const Shares &shares, const Granted *granted) {
+  note(act, who, a, b, shape, code, shares, granted && engine_->journal_ ? granted->packed() : std::string());
+}
+
 void View::redo(const JournalReader &past) {
   const Entry &entry = past.entry;
   const Shares &shares = past.shares;
   const auto slot = static_cast<Slot>(entry.who);
   const auto node = static_cast<int>(entry.who);
+  const auto granted = [&] { return Granted::unpacked(past.extra, machine().resources()); };
   engine_->phase_ = entry.phase;
   switch (entry.act) {
     case Act::Start:
       if (entry.shape != engine_->jobs_[slot].shape) change_shape(slot, entry.shape);
       engine_->jobs_[slot].shares = shares;
+      if (!past.extra.empty()) engine_->jobs_[slot].granted = granted();
       engine_->set_whole(engine_->jobs_[slot], entry.b);
       engine_->begin(slot, entry.a, Backfilled::of(entry.code));
       std::erase(reservations_, slot);
@@ -128,10 +135,10 @@ void View::redo(const JournalReader &past) {
       suspend(slot);
       break;
     case Act::Resume:
-      go_on(slot, shares, entry.a, entry.b);
+      go_on(slot, {shares, granted()}, entry.a, entry.b);
       break;
     case Act::Reshape:
-      move_to(slot, entry.shape, shares, entry.a, entry.b);
+      move_to(slot, entry.shape, {shares, granted()}, entry.a, entry.b);
       break;
     case Act::SetRate:
       set_rate(slot, entry.a, past.extra);
@@ -150,9 +157,6 @@ void View::redo(const JournalReader &past) {
       break;
     case Act::Unreserve:
       std::erase(reservations_, slot);
-      break;
-    case Act::Resize:
-      resize(slot, static_cast<std::int64_t>(entry.a));
       break;
     case Act::Submit:
       submit_again(past.extra);

@@ -46,12 +46,14 @@ void View::unreserve(Slot slot) {
   if (std::erase(reservations_, slot) > 0) plan_.reset();
 }
 
-bool View::start_beside_reservations(Slot slot, const Shares *nodes, double priority, Backfilled backfilled) {
+bool View::start_beside_reservations(Slot slot, const Shares *nodes, double priority, Backfilled backfilled,
+                                     std::unique_ptr<Granted> granted) {
   Job &job = engine_->jobs_[slot];
   plan(job);
   const bool own = reserved(slot) && job.reserved_start < kNever;
   const Time reserved_until = job.reserved_start + job.estimate;
   if (own) plan_->vacate(job, job.reserved_shares, job.reserved_start, reserved_until);
+  job.granted = std::move(granted);  // by now its reservation, in chunks, is out of the plan
   Shares shares;
   bool fits = nodes ? plan_->possible_on(job, *nodes) : plan_->possible_now(job, shares);
   if (fits) {
@@ -63,14 +65,15 @@ bool View::start_beside_reservations(Slot slot, const Shares *nodes, double prio
     else
       fits = place(slot, job.shares);
   }
-  fits = fits && has_room(job, job.shares);
+  fits = fits && (job.granted || has_room(job, job.shares));  // what is granted has been checked
   if (fits) fits = begin(slot, priority, backfilled);
   if (fits) {
     plan_->occupy(job, job.shares, now(), now() + job.estimate);
     planned_starts_ = engine_->starts_;
     std::erase(reservations_, slot);
-  } else if (own) {
-    plan_->occupy(job, job.reserved_shares, job.reserved_start, reserved_until);
+  } else {
+    job.granted.reset();
+    if (own) plan_->occupy(job, job.reserved_shares, job.reserved_start, reserved_until);
   }
   return fits;
 }

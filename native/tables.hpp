@@ -131,6 +131,35 @@ struct PieceRows : Batch {
   bool has_room(const Shares &shares) const { return room() > 0 && allocations.room() >= shares.size(); }
 };
 
+// Single devices of places, one place after the other.
+struct DeviceRows : Batch {
+  Column<std::int32_t> resource, index;
+
+  DeviceRows(int number, std::size_t least) : Batch("devices", number, std::max(usual_capacity(number), least)) {
+    lay_out({{"device_resource", resource}, {"device", index}});
+  }
+};
+
+// What a job had on a node, for one stay there.
+struct PlaceRows : Batch {
+  Column<std::int64_t> sequence, id;
+  Column<std::int32_t> node, chunks;
+  Column<double> from, until;
+  std::vector<Column<std::int64_t>> amounts;  // of each resource
+  Column<std::int32_t> devices_end;           // where its devices end in `devices`
+  DeviceRows devices;
+
+  PlaceRows(int number, const std::vector<std::string> &resources, std::size_t most_devices)
+      : Batch("places", number), amounts(resources.size()), devices(number, most_devices) {
+    std::vector<Named> named{{"sequence", sequence},      {"id", id},     {"node", node},
+                             {"chunks", chunks},          {"from", from}, {"until", until},
+                             {"devices_end", devices_end}};
+    for (std::size_t r = 0; r < resources.size(); ++r) named.emplace_back(resources[r], amounts[r]);
+    lay_out(named);
+  }
+  const Batch *details() const override { return &devices; }
+};
+
 // Whom jobs had to wait for, in the order of their submission.
 struct PredecessorRows : Batch {
   Column<std::int64_t> sequence, id, predecessor;

@@ -13,6 +13,8 @@ namespace schedlab {
 using Time = double;  // seconds from the workload's origin
 constexpr Time kNever = std::numeric_limits<double>::infinity();
 
+using Amount = std::int64_t;  // of a resource
+
 using Slot = std::uint32_t;  // where a live job is kept; reused after the job has left
 constexpr Slot kNoSlot = std::numeric_limits<Slot>::max();
 

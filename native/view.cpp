@@ -64,6 +64,8 @@ const BudgetBooks *View::books() {
   return engine_->books_.get();
 }
 
+void View::refuse(const char *what, Slot slot, const std::string &why) const { engine_->refuse(what, slot, why); }
+
 void View::touch() { ++engine_->changes_; }
 
 }  // namespace schedlab

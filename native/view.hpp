@@ -130,8 +130,9 @@ class View {
   // room for it there. False if it cannot go anywhere now.
   bool place_beside(const Plan &plan, Slot slot, Shares &shares) const;
   bool has_room(const Job &job, const Shares &shares) const;
-  bool affords(const Job &job, const Shares &shares) const;  // does the machine's budget allow it there?
-  const BudgetBooks *books();                                // up to now; null if there is no budget
+  // Does the machine's budget allow it there?
+  bool affords(const Job &job, const Shares &shares, const Granted *granted = nullptr) const;
+  const BudgetBooks *books();  // up to now; null if there is no budget
 
   bool has_calendar() const;
   bool plans_by_nodes() const;  // or is it enough to count cores?
@@ -144,18 +145,18 @@ class View {
   std::vector<Time> usable_until(const Job &job) const;  // of each node: until when the job could have it; now if not
   bool opens_after_window(int node) const;
 
-  bool start(Slot slot, double priority = 0, Backfilled backfilled = {});  // false if it does not fit
+  [[noreturn]] void refuse(const char *what, Slot slot, const std::string &why) const;  // an impossible decision
+  bool start(Slot slot, double priority = 0, Backfilled backfilled = {});               // false if it does not fit
   bool start_on(Slot slot, const Shares &shares, double priority = 0, Backfilled backfilled = {});
-  // In another of its shapes; on these nodes if they are given.
-  bool start_as(Slot slot, std::int32_t shape, const Shares *shares, double priority, Backfilled backfilled);
-  void resize(Slot slot, std::int64_t count);  // of a waiting job: another number of chunks
+  // In another of its shapes; on these nodes, and with what is granted there, if they are given.
+  bool start_as(Slot slot, std::int32_t shape, Grant *grant, double priority, Backfilled backfilled);
   void reject(Slot slot);
   void kill(Slot slot, Reason reason = Reason::ByDecision);
   // Back to the queue: so much of its work need not be done again, so much comes on top.
   void requeue(Slot slot, double saved, double cost, Reason reason = Reason::ByDecision);
   void suspend(Slot slot);  // off its nodes, its work kept
-  bool resume(Slot slot, const Shares *shares, double cost);
-  bool reshape(Slot slot, std::int32_t shape, const Shares *shares, double cost);
+  bool resume(Slot slot, Grant *grant, double cost);
+  bool reshape(Slot slot, std::int32_t shape, Grant *grant, double cost);
   // Of a running job: the owner's factor of its rate from now on. 1 is as in the workload, 0 stands still.
   void set_rate(Slot slot, double factor, std::string_view owner);
   std::map<std::string, double> factors(const Job &job) const;  // of its rate, by their owners' names
@@ -198,6 +199,8 @@ class View {
   bool begin(Slot slot, double priority, Backfilled backfilled);  // job.shares are chosen
   void note(Act act, std::int64_t who, double a = 0, double b = 0, std::int32_t shape = 0, std::uint8_t code = 0,
             const Shares &shares = {}, std::string_view extra = {});
+  void note(Act act, std::int64_t who, double a, double b, std::int32_t shape, std::uint8_t code, const Shares &shares,
+            const Granted *granted);
   void redo(const JournalReader &past);
   std::optional<WaitReason> find_obstacle(const Job &job) const;
   Slot delayed_reservation(Slot slot);
@@ -207,10 +210,17 @@ class View {
   void submit_again(const std::string &bytes);
   void check_submission(const Submission &job) const;
   void change_shape(Slot slot, std::int32_t shape);
-  void go_on(Slot slot, const Shares &shares, double cost, double whole);
-  void move_to(Slot slot, std::int32_t shape, const Shares &shares, double cost, double whole);
-  bool start_beside_reservations(Slot slot, const Shares *nodes, double priority, Backfilled backfilled);
+  void go_on(Slot slot, Grant grant, double cost, double whole);
+  void move_to(Slot slot, std::int32_t shape, Grant grant, double cost, double whole);
+  bool start_granted(Slot slot, Grant &grant, double priority, Backfilled backfilled);
+  bool start_beside_reservations(Slot slot, const Shares *nodes, double priority, Backfilled backfilled,
+                                 std::unique_ptr<Granted> granted = nullptr);
   void check_nodes(const Job &job, Slot slot, const Shares &shares, const char *what) const;
+  void check_usable(const Job &job, Slot slot, const Shares &shares, const char *what) const;
+  // May it have this? And how many chunks are these amounts?
+  void check_grant(const Job &job, Slot slot, Grant &grant, const char *what) const;
+  void check_amounts(const Job &job, Slot slot, int node, const Amount *amounts, const char *what) const;
+  void check_devices(Slot slot, const Grant &grant, const char *what) const;
   std::string why_not(const Job &job, int node, const Window &window) const;
   Job &running_job(Slot slot, const char *what) const;
   void forget_refusal();                 // before a start is tried;

@@ -100,7 +100,15 @@ class Job:
 
     @property
     def nodes(self) -> list[tuple[int, int]]:
-        """(node, chunks) of a running job"""
+        """
+        (node, chunks) of a running job; of one that was granted amounts, as many chunks as they hold, and at least 1
+        """
+
+    @property
+    def granted(self) -> list[tuple[int, dict[str, int | list[int]]]]:
+        """
+        (node, {resource: amount, or the devices}) of a job that was granted amounts; empty if it has chunks of its request
+        """
 
     @property
     def attachments(self) -> dict[str, Any]:
@@ -237,13 +245,13 @@ class View:
     def start(
         self,
         job: Job,
-        nodes: Sequence[tuple[int, int]] | None = None,
+        nodes: Sequence[tuple[int, int | Mapping[str, int | Sequence[int]]]] | None = None,
         shape: int | None = None,
         priority: float = 0.0,
         backfilled: bool | None = None,
     ) -> bool:
         """
-        Start a waiting job where the placement puts it, or on `nodes` [(node, chunks), …]; in one of its shapes. False if it does not fit, or would delay a job that holds a reservation. `backfilled` says whether it passes a job that is ahead of it.
+        Start a waiting job where the placement puts it, or on `nodes` [(node, chunks), …]; in one of its shapes. Instead of chunks it may be granted amounts on each node: {"cores": 17, "memory": 2**30, "gpus": [0, 3]}; a list names single devices. False if it does not fit, or would delay a job that holds a reservation. `backfilled` says whether it passes a job that is ahead of it.
         """
 
     def reserve(self, job: Job | None) -> float:
@@ -252,11 +260,6 @@ class View:
         """
 
     def unreserve(self, job: Job) -> None: ...
-    def resize(self, job: Job, count: int) -> None:
-        """
-        Let a waiting job have another number of chunks than it asked for: whoever decides elsewhere may give more. The workload has to be `flexible`.
-        """
-
     def reject(self, job: Job) -> None: ...
     def kill(self, job: Job, reason: str = "") -> None:
         """
@@ -271,12 +274,23 @@ class View:
     def suspend(self, job: Job) -> None:
         """Off its nodes; its work is kept."""
 
-    def resume(self, job: Job, nodes: Sequence[tuple[int, int]] | None = None, cost: float = 0.0) -> bool:
+    def resume(
+        self,
+        job: Job,
+        nodes: Sequence[tuple[int, int | Mapping[str, int | Sequence[int]]]] | None = None,
+        cost: float = 0.0,
+    ) -> bool:
         """
         Let a suspended job go on, after `cost` more seconds of work. False if it does not fit.
         """
 
-    def reshape(self, job: Job, shape: int, nodes: Sequence[tuple[int, int]] | None = None, cost: float = 0.0) -> bool:
+    def reshape(
+        self,
+        job: Job,
+        shape: int,
+        nodes: Sequence[tuple[int, int | Mapping[str, int | Sequence[int]]]] | None = None,
+        cost: float = 0.0,
+    ) -> bool:
         """
         Let a running malleable job go on in another of its shapes. False if that does not fit.
         """
@@ -596,6 +610,16 @@ class Simulation:
     def set_ticks(self, instants: int, seconds: float) -> None:
         """
         How often progress is told: every so many instants, but no more often than that.
+        """
+
+    def keep_places(self) -> None:
+        """
+        Before `run`: tell what every job had on each node, not only of those that were granted amounts.
+        """
+
+    def use_own_amounts(self) -> None:
+        """
+        Before any request is known: whoever decides may grant less than jobs ask for, and no job is rejected for its size.
         """
 
     def add_execution(self, model: Execution) -> None:

@@ -47,6 +47,7 @@ class Job:
     priority: float = math.nan
     started: int = 0  # grows from start to start
     nodes: dict[int, int] = field(default_factory=dict)  # node number -> chunks
+    granted: dict[int, dict[str, int]] | None = None  # node number -> amounts, where they are not chunks of its request
     attempt: int = 0  # grows when it is requeued, or ends otherwise than by itself
     first_start: float = math.nan
     waits: list[tuple[Job, str, float]] = field(default_factory=list)  # for those of its predecessors that are known

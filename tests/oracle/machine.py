@@ -22,7 +22,7 @@ class Node:
 
 
 class Claim(NamedTuple):
-    """`job` holds `nodes` (node number -> chunks of `request`) during [begin, end)."""
+    """`job` holds `nodes` (node number -> chunks of `request`) during [begin, end), or what it was granted there."""
 
     job: Job
     request: Request
@@ -30,6 +30,13 @@ class Claim(NamedTuple):
     begin: float
     end: float
     exclusive: bool = False
+    granted: dict[int, dict[str, int]] | None = None
+
+    def on(self, number: int) -> dict[str, int]:
+        """The amounts on a node."""
+        if self.granted is not None:
+            return self.granted[number]
+        return {resource: self.nodes[number] * amount for resource, amount in self.request.chunk.items()}
 
 
 class Room(NamedTuple):
@@ -66,8 +73,8 @@ class Cap:
         """These at the same time."""
         cores = [0] * len(self.idle)
         for claim in claims:
-            for number, chunks in claim.nodes.items():
-                cores[number] += chunks * claim.request.chunk.get("cores", 0)
+            for number in claim.nodes:
+                cores[number] += claim.on(number).get("cores", 0)
         drawn = [
             active + per_core * used if used else idle
             for used, idle, active, per_core in zip(cores, self.idle, self.active, self.per_core, strict=True)
@@ -87,12 +94,12 @@ def rooms(nodes: list[Node], claims: Iterable[Claim]) -> list[Room]:
     free = [dict(node.total) for node in nodes]
     shared, closed = [False] * len(nodes), [False] * len(nodes)
     for claim in claims:
-        for number, chunks in claim.nodes.items():
+        for number in claim.nodes:
             shared[number] = True
             closed[number] |= claim.exclusive
-            for resource, amount in claim.request.chunk.items():
+            for resource, amount in claim.on(number).items():
                 if amount:
-                    free[number][resource] -= chunks * amount
+                    free[number][resource] -= amount
             assert all(amount >= 0 for amount in free[number].values()), "a node is over-full"
     return [Room(*room) for room in zip(free, shared, closed, strict=True)]
 

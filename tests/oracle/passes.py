@@ -259,6 +259,9 @@ def heap_of_cores(sim: Simulation) -> Node:
 
 
 def units(sim: Simulation, job: Job) -> int:
+    if job.granted is not None:
+        cores = sum(amounts["cores"] for amounts in job.granted.values())
+        return len(job.granted) if sim.policy.exclusive else cores
     return math.ceil(job.count / sim.nodes[0].total["cores"]) if sim.policy.exclusive else job.count
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 
 from tests.oracle.jobs import Act, Change, Job, Policy, Result, Window, sort_key
@@ -35,16 +35,19 @@ def simulate(
     changes: Sequence[Change] = (),
     speeds: Sequence[float] = (),
     sharing: float = 1.0,
+    grants: Grants | None = None,
 ) -> list[Result]:
     """The schedule, in the order of `sequence`. The jobs are changed; use them once.
 
     `script` is what somebody does to jobs in the course of it; those that he submits are not among `jobs`. `changes` of
     rates are made before the first pass at or after their time; `speeds` are those of nodes, 1 is that of the log; jobs
-    that share a node with others have the factor `sharing`.
+    that share a node with others have the factor `sharing`. `grants(simulation, job)` is asked of every job that has
+    just become eligible, before the policy is.
     """
     options = Options(estimate, overrun, passes, dependencies)
     simulation = Simulation(jobs, cluster, policy, options, cap, windows, script)
     simulation.pace = Pace(simulation, beliefs == "rates", sorted(changes, key=lambda c: c.time), speeds, sharing)
+    simulation.grants = grants
     simulation.run()
     jobs = [*jobs, *(job for job in simulation.submitted if job not in jobs)]
     names = [node.name for node in simulation.nodes]
@@ -55,6 +58,9 @@ def simulate(
         )
         for job in sorted(jobs, key=lambda job: job.sequence)
     ]
+
+
+Grants = Callable[["Simulation", Job], None]
 
 
 @dataclass(frozen=True)
@@ -125,6 +131,8 @@ class Simulation:
         self.reservations = Reservations()
         self.closed: dict[int, Window] = {}  # nodes, and which maintenance has closed them
         self.begun: set[int] = set()  # maintenance, by its position
+        self.grants: Grants | None = None
+        self.fresh: list[Job] = []  # became eligible since the policy was asked
         self.pace = Pace(self)
 
     def set_event(self, kind: str, time: float, job: Job | None) -> None:
@@ -179,6 +187,10 @@ class Simulation:
             while again:
                 self.maintain()
                 self.pace.make_changes()
+                fresh, self.fresh = self.fresh, []
+                for job in fresh:
+                    if self.grants is not None and job in self.waiting:
+                        self.grants(self, job)
                 ask(self)
                 moved = self.pace.look_at_neighbours() and self.options.passes == "instant"
                 again = self.act("after") or moved
@@ -286,6 +298,7 @@ class Simulation:
         job.eligible = self.now
         see(self, job)
         self.waiting.append(job)
+        self.fresh.append(job)
         return True
 
     def on_completion(self, job: Job) -> bool:
@@ -365,7 +378,7 @@ class Simulation:
 
     def claim(self, job: Job) -> Claim:
         """What a running job holds."""
-        return Claim(job, job.request, job.nodes, job.start, job.believed_end, self.is_exclusive(job))
+        return Claim(job, job.request, job.nodes, job.start, job.believed_end, self.is_exclusive(job), job.granted)
 
     def held_now(self) -> list[Claim]:
         return [self.claim(job) for job in self.running if not job.released]
@@ -415,6 +428,19 @@ class Simulation:
         if partition is not None and partition not in {p.name for p in self.cluster.partitions}:
             return False
         return self.fit(job, [[]]) is not None
+
+    def grant(self, job: Job, granted: dict[int, dict[str, int]]) -> None:
+        """Start it with these amounts, if the cap allows it. Its chunks are as many as they hold, at least 1 a node."""
+        asked = {resource: amount for resource, amount in job.request.chunk.items() if amount}
+        nodes = {
+            number: max(min(amounts.get(resource, 0) // amount for resource, amount in asked.items()), 1)
+            for number, amounts in granted.items()
+        }
+        own = Claim(job, job.request, nodes, self.now, math.inf, self.is_exclusive(job), granted)
+        if self.cap is None or self.cap.allows([*self.held_now(), own]):
+            job.granted = granted
+            self.start(job, nodes, [job])
+            job.priority = 0.0
 
     def start(self, job: Job, nodes: dict[int, int], queue: list[Job]) -> None:
         job.backfilled = any(other in self.waiting for other in queue[: queue.index(job)])

@@ -65,6 +65,39 @@ class Reserving(sl.Policy):
                 view.reserve(job)
 
 
+class Granting(sl.Policy):
+    """Jobs get what a node has left, more than they asked for; every third one is suspended once, or requeued."""
+
+    def __init__(self) -> None:
+        self.seen: set[int] = set()
+
+    def decide(self, view: Any, events: Any) -> None:
+        for job in view.suspended:
+            if grant := self._grant(view, job):
+                view.resume(job, grant, cost=1)
+        for job in view.queue.sorted(by="estimate"):
+            grant = self._grant(view, job) if job.id % 2 and job.request != 2 else None
+            if not (view.start(job, grant) if grant else view.start(job)):
+                view.reserve(job)
+        for job in view.running:
+            if job.id % 3 == 0 and job.id not in self.seen and view.now > job.start:
+                self.seen.add(job.id)
+                view.suspend(job) if job.id % 2 else view.requeue(job)
+                view.wake_at(view.now + 3)
+
+    def _grant(self, view: Any, job: Any) -> list[Any]:
+        cores, memory = view.cluster.free_of(0).tolist(), view.cluster.free_of(1).tolist()
+        each, held = (1, 0) if job.request != 1 else (2, 4), 0
+        grant: list[Any] = []
+        for node in reversed(range(view.cluster.nodes)):
+            chunks = min(cores[node] // each[0], memory[node] // each[1] if each[1] else cores[node])
+            if chunks and held < job.count:
+                held += chunks
+                some = memory[node] if node % 2 else chunks * each[1]
+                grant.append((node, {"cores": cores[node], "memory": some}))
+        return grant if held >= job.count else []
+
+
 class Slowing(sl.Observer):
     """Jobs become slower at odd times, faster at even ones."""
 
@@ -159,6 +192,8 @@ CASES: dict[str, tuple[Any, Any]] = {
     "easy in maintenance": (lambda: "easy", lambda: [Maintenance("n[1-2]", 60, 30)]),
     "sleepers": (lambda: "easy", lambda: [Sleep(after=10, boot=5), Power(idle=3)]),
     "preemption": (Preempt, list),
+    "granted": (Granting, list),
+    "granted and failing": (Granting, lambda: [Failures(mtbf=150, repair=20, seed=4), Power(idle=5, per_core=2)]),
     "fcfs at a gate": (lambda: "fcfs", lambda: [Picky()]),
     "conservative at a gate": (lambda: "conservative", lambda: [Picky()]),
     "talker": (Talker, lambda: [Picky()]),
@@ -187,7 +222,7 @@ jobs = st.lists(
 
 
 def tables(run: sl.Run) -> list[pl.DataFrame]:
-    return [run.jobs, run.timeline, run.pieces, run.rates, run.nodes, run.reasons]
+    return [run.jobs, run.timeline, run.pieces, run.rates, run.nodes, run.places, run.reasons]
 
 
 @pytest.mark.parametrize("case", CASES)

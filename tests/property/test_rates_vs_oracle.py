@@ -38,11 +38,18 @@ class Changes(sl.Observer):
                     view.set_rate(job, change.factor)
 
 
+def _half(value: float) -> float:
+    return math.ceil(2 * value) / 2 if value < math.inf else value
+
+
 def in_halves(case: Case) -> Case:
     """Times that are multiples of half a second."""
     columns = dict(case.columns)
-    for name in ("submit", "runtime", "limit", "cancel", "think"):
-        columns[name] = [math.ceil(2 * value) / 2 if value < math.inf else value for value in columns[name]]
+    for name in ("submit", "runtime", "limit", "cancel"):
+        columns[name] = [_half(value) for value in columns[name]]
+    columns["predecessors"] = [
+        [other._replace(delay=_half(other.delay)) for other in others] for others in columns["predecessors"]
+    ]
     return replace(case, columns=columns)
 
 

@@ -123,7 +123,11 @@ def test_gpus_of_two_types_are_told_apart(site: Site) -> None:
         "200 100 -n 1 -t 5 -p gpu --gres=gpu:a100:2",
         "400 9 -n 1 -t 5 -p gpu --gres=gpu:3",
     )
-    assert [state for (state,) in rows(site.run(), "state")] == ["completed"] * 3
+    run = site.run()
+    assert [state for (state,) in rows(run, "state")] == ["completed"] * 3
+    told = run.places.sort("job").select("job", "gpus", "gpu:a100", "devices").rows()
+    assert [row[:3] for row in told[1:]] == [(2, 2, 2), (3, 3, 2)] and told[0][1] == 2
+    assert told[1][3].endswith("gpus=0-1") and told[2][3].endswith("gpus=0-2")
 
 
 def test_dependencies_hold_also_for_arrays_names_and_minutes(site: Site) -> None:

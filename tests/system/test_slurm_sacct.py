@@ -65,7 +65,12 @@ def replay(folder: Path, *jobs: dict[str, Any], **options: Any) -> sl.Run:
 
 
 def places(run: sl.Run) -> dict[int, str | None]:
-    return dict(run.jobs.select("job", "nodes").rows())
+    """Nodes and the CPUs on each: n1*8."""
+    names, found = run.cluster.node_names(), dict.fromkeys(run.jobs["job"].to_list())
+    for job, node, cores in run.places.select("job", "node", "cores").rows():
+        text = names[node] + (f"*{cores}" if cores > 1 else "")
+        found[job] = f"{found[job]},{text}" if found[job] else text
+    return found
 
 
 def refused(run: sl.Run) -> dict[int, str]:
@@ -109,7 +114,7 @@ def test_types_of_gpus(tmp_path: Path) -> None:
     assert refused(run) == {103: "Requested node configuration is not available (2014)"}
     log = dump(tmp_path / "jobs.sacct", of["v100"], of["h100"])
     native = sl.simulate(sl.read_workload(log), tmp_path / "slurm.conf", "easy")
-    assert places(native)[101] == "g2"
+    assert dict(native.jobs.select("job", "nodes").rows())[101] == "g2"
     assert native.workload["not_counted"] == {"gpu:h100": 1}
 
 
@@ -188,5 +193,5 @@ def test_a_list_of_partitions_in_sbatch(tmp_path: Path) -> None:
     (tmp_path / "jobs.events").write_text("".join(line.format(number, number, options) for number, options in jobs))
     decider = RealSlurm(tmp_path / "slurm.conf", evidence=0)
     run = sl.simulate(sl.read_workload(tmp_path / "jobs.events"), decider.setup.cluster(), decider)
-    assert set(run.jobs["nodes"].to_list()[2:4]) == {"g1*8", "g2*8"}
+    assert set(list(places(run).values())[2:4]) == {"g1*8", "g2*8"}
     assert run.jobs["name"].to_list() == ["1", "2", "3", "4_4", "4_7"]

@@ -188,7 +188,7 @@ def controller(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Controller]
         (["scontrol", "shutdown", "slurmctld"], "REQUEST_SHUTDOWN", client.shut_down(RELEASE)),
         (["scontrol", "ping"], "REQUEST_PING", b""),
         (["sdiag"], "REQUEST_STATS_INFO", client.ask_statistics()),
-        (["squeue", "-a", "-j", "17"], "REQUEST_JOB_INFO_SINGLE", client.ask_job(17)),
+        (["scontrol", "-a", "-d", "show", "job", "17"], "REQUEST_JOB_INFO_SINGLE", client.ask_job(17)),
         (["squeue", "-a"], "REQUEST_JOB_INFO", client.ask_jobs()),
         (["sshare", "-a", "-l"], "REQUEST_SHARE_INFO", client.ask_shares()),
     ],

@@ -102,7 +102,7 @@ def _node_states(tables: Tables, machine: Machine, stays: Stays, begin: float, e
     has = np.array([[one.resources.get(name, 0) for name in names] for one in cluster.groups])
     free = np.empty((len(last), len(names)), np.int64)
     for column in range(len(names)):
-        used = level(stays.chunks * chunk[stays.request, column], 0)[last]
+        used = level(stays.held(names[column], chunk[:, column]), 0)[last]
         free[:, column] = np.where(hidden, 0, has[group, column] - used)
     return _merged(_States(seconds[last], group, free, level(np.ones(entries, np.int64), 0)[last]))
 

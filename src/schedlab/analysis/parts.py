@@ -50,7 +50,7 @@ def resources_by_part(run: Run, by: Part = "partition", *, trim: Selection | Non
     rows = []
     for resource in resources_of(cluster):
         asked = asked_by_requests(resource, machine.requests)
-        used = np.bincount(group, asked[stays.request] * stays.chunks * seconds, len(cluster.groups))
+        used = np.bincount(group, stays.amount(resource, machine.requests) * seconds, len(cluster.groups))
         there = np.array([each.count * resource.there(each.resources) for each in cluster.groups])
         for name, inside, requests in _parts(machine, by):
             total = float(there[inside].sum())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 
 from schedlab.model.cluster import Cluster
 from schedlab.model.nodeset import expand
+from schedlab.model.request import Request
+from schedlab.model.resources import Resource
 from schedlab.model.run import Tables
 
 if TYPE_CHECKING:
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
+WANTED = ["begin", "end", "node", "chunks", "request"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,23 +32,62 @@ class Stays:
     node: Numbers  # in cluster order
     chunks: Numbers
     request: Numbers
+    granted: dict[str, Numbers] = field(default_factory=dict)  # by resource; -1 where it is chunks of the request
+
+    def held(self, name: str, per_chunk: Numbers) -> Numbers:
+        """How much of a resource, of which chunks of each request have so much."""
+        usual = per_chunk[self.request] * self.chunks
+        granted = self.granted.get(name)
+        return np.asarray(usual if granted is None else np.where(granted >= 0, granted, usual), np.int64)
+
+    def amount(self, resource: Resource, requests: Sequence[Request]) -> Floats:
+        """The same of what is measured under one name."""
+        found = np.zeros(len(self.node))
+        for part, size in resource.parts.items():
+            found += size * self.held(part, np.array([request.chunk.get(part, 0) for request in requests] or [0]))
+        return found
 
 
 def find_stays(tables: Tables, cluster: Cluster) -> Stays:
-    """Jobs that simply ran have one stretch, their row; the others those of pieces.parquet."""
+    """Jobs that simply ran have one stretch, their row; the others those of pieces.parquet. What was granted instead of
+    chunks is told in places.parquet."""
     import polars as pl
 
-    columns = ["begin", "end", "request", "count", "nodes"]
+    columns = ["sequence", "begin", "end", "request", "count", "nodes"]
     jobs, pieces = tables.frame("jobs"), tables.frame("pieces")
     simple = jobs.filter(pl.col("start").is_not_null()).rename({"start": "begin"})
     if len(pieces):
         simple = simple.filter(~pl.col("sequence").is_in(pieces["sequence"].unique().implode()))
     rows = pl.concat([simple.select(columns), pieces.select(columns)])
+    places = tables.frame("places").rename({"from": "begin", "until": "end"})
+    if len(places):
+        rows = _without(rows, places)
     if cluster.pool:
         rows = rows.with_columns(node=pl.lit(0, pl.Int64), chunks=pl.col("count"))
     else:
         rows = rows.join(_nodes_of(rows["nodes"], cluster), on="nodes")
-    return Stays(*(rows[name].to_numpy() for name in ("begin", "end", "node", "chunks", "request")))
+    if not len(places):
+        return _stays(rows, {})
+    told = places.join(jobs.select("sequence", "request"), on="sequence")
+    whole = [pl.col("node", "chunks").cast(pl.Int64)]
+    both = pl.concat([rows.select(WANTED).with_columns(whole), told.select(WANTED).with_columns(whole)])
+    granted = {name: np.concatenate([np.full(len(rows), -1), told[name].to_numpy()]) for name in cluster.resource_names}
+    return _stays(both, granted)
+
+
+def _stays(rows: pl.DataFrame, granted: dict[str, Numbers]) -> Stays:
+    begin, end, node, chunks, request = (rows[name].to_numpy() for name in WANTED)
+    return Stays(begin, end, node, chunks, request, granted)
+
+
+def _without(rows: pl.DataFrame, places: pl.DataFrame) -> pl.DataFrame:
+    """The stretches of which places do not tell."""
+    import polars as pl
+
+    numbered = rows.with_row_index()
+    told = places.select("sequence", since="begin", until="end").unique()
+    inside = (pl.col("begin") >= pl.col("since")) & (pl.col("end") <= pl.col("until"))
+    return numbered.join(numbered.join(told, on="sequence").filter(inside).select("index"), on="index", how="anti")
 
 
 def _nodes_of(texts: pl.Series, cluster: Cluster) -> pl.DataFrame:

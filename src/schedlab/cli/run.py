@@ -188,6 +188,15 @@ def run(
             rich_help_panel=OUTPUT,
         ),
     ] = False,
+    places: Annotated[
+        bool,
+        typer.Option(
+            "--places",
+            metavar="",
+            help="Write a table of what each job had on each node, and when.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
     reasons: Annotated[
         bool,
         typer.Option(
@@ -218,7 +227,7 @@ def run(
     # Everything that can be wrong is looked at before the log is read, which may take a while.
     policies = parse_policies(policy)
     folders = run_folders(out, policies, force=force, go_on=go_on)
-    for option, wanted in (("--performance", performance), ("--reasons", reasons)):
+    for option, wanted in (("--performance", performance), ("--places", places), ("--reasons", reasons)):
         if wanted and out is None:
             raise InputError("needs a folder for the results", where=option, hint="add --out DIR")
     if performance:
@@ -240,6 +249,7 @@ def run(
         validate=validate,
         force=force,
         performance=performance,
+        places=places,
         reasons=reasons,
         reading=reading_options(clean, procs, missing_limit, bad_rows, reader),
     )

@@ -171,6 +171,8 @@ def new_simulation(
         repeat_workload=repeat_workload,
         follow_dependencies=options.dependencies == "follow",
     )
+    if choice.policy.own_amounts:
+        simulation.use_own_amounts()
     groups = [(number, group) for number, group in enumerate(cluster.groups) for _ in range(group.count)]
     simulation.view.cluster.describe(
         {

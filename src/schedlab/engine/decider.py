@@ -53,6 +53,10 @@ class Policy(ABC):
     wants_attachments: Annotated[
         bool, "whether jobs are to have what the workload attaches to them (`job.attachments`)"
     ] = False
+    own_amounts: Annotated[
+        bool,
+        "whether it answers for what jobs get: it may grant less than they ask for, and none is rejected for its size",
+    ] = False
 
     @abstractmethod
     def decide(self, view: View, events: list[Event]) -> None:

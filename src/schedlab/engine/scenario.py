@@ -55,6 +55,7 @@ class Scenario:
     force: bool = False  # whether a run that is there may be replaced
     checkpoint: Checkpoint | None = None
     performance: bool = False  # record what each decision costs
+    places: bool = False  # tell what each job had on each node; of those that were granted amounts it is told anyway
     reasons: bool = False  # record why jobs wait
     reading: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""  # what the policy is called in results; empty: as it is written

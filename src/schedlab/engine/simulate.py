@@ -48,11 +48,11 @@ def simulate(
 
     Or a `Scenario`, which is all of this in one. The options are its other fields: `estimate`, `overrun`, `passes`,
     `dependencies`, `beliefs`, `requests`, `observers`, `repetition`, `validate`, `out`, `force`, `checkpoint`,
-    `performance`, `reasons`, `reading`. With `out` the run streams into that folder and memory stays small; without, it
-    is kept in memory. `progress` is called a few times a second, also in the middle of a slow pass; `watch`, with the
-    view (to look at, not to decide), only at the ends of instants. If a policy or an observer in Python fails, the
-    error says where, and what had been simulated until then is its `run` (and in `out`), marked as incomplete. With a
-    `checkpoint` the run can be interrupted at any time: the same call takes it up again.
+    `performance`, `places`, `reasons`, `reading`. With `out` the run streams into that folder and memory stays small;
+    without, it is kept in memory. `progress` is called a few times a second, also in the middle of a slow pass;
+    `watch`, with the view (to look at, not to decide), only at the ends of instants. If a policy or an observer in
+    Python fails, the error says where, and what had been simulated until then is its `run` (and in `out`), marked as
+    incomplete. With a `checkpoint` the run can be interrupted at any time: the same call takes it up again.
     """
     scenario = Scenario.of(workload, cluster, policy, **options)
     return Simulation(scenario, progress=progress, watch=watch).run()
@@ -139,6 +139,8 @@ class Simulation:
         )
         if scenario.performance:
             self.core.measure()
+        if scenario.places:
+            self.core.keep_places()
         if scenario.reasons:
             self.core.give_reasons()
         if checkpoint is not None:
@@ -282,6 +284,8 @@ class Simulation:
                 **({"decider": facts} if facts else {}),
                 "workload": _described(self._workload, self._feed),
                 "requests": self._feed.requests.all,
+                **({"places": True} if self._scenario.places else {}),
+                **({"own_amounts": True} if self._choice.policy.own_amounts else {}),
                 **recorded(self._calendar, self._cluster),
                 "timing": {"engine": seconds},
                 "observed": observed,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -61,6 +61,8 @@ class TableMaker:
                 return pa.array([self._names[node] for node in batch[column.key].tolist()], pa.string())
             case "nodes":
                 return self._nodes(batch)
+            case "devices":
+                return pa.array(_devices(batch, self._cluster.resource_names), pa.string())
             case _:
                 return as_array(column, batch[column.key], column.nullable)
 
@@ -80,6 +82,32 @@ class TableMaker:
         ends, characters = self._sets.fold(allocated, batch["node"], batch["chunks"])
         placed = np.packbits(np.diff(allocated, prepend=0) > 0, bitorder="little")
         return pa.StringArray.from_buffers(length, pa.py_buffer(ends), pa.py_buffer(characters), pa.py_buffer(placed))
+
+
+def _devices(batch: Batch, resources: Sequence[str]) -> list[str | None]:
+    """The devices of each place by resource; None where nobody named any."""
+    ends: list[int] = batch["devices_end"].tolist()
+    found: list[str | None] = [None] * len(ends)
+    for row in np.flatnonzero(np.diff(batch["devices_end"], prepend=0)).tolist():
+        here = slice(ends[row - 1] if row else 0, ends[row])
+        numbers: dict[int, list[int]] = {}
+        for resource, device in zip(
+            batch["device_resource"][here].tolist(), batch["device"][here].tolist(), strict=True
+        ):
+            numbers.setdefault(resource, []).append(device)
+        found[row] = ";".join(f"{resources[resource]}={_ranges(some)}" for resource, some in numbers.items())
+    return found
+
+
+def _ranges(numbers: list[int]) -> str:
+    """0-2,5 of 0, 1, 2, 5, which are in order."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
 def as_array(column: Column, values: Any, nullable: bool) -> pa.Array:

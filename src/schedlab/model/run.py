@@ -137,6 +137,11 @@ class Run:
         return self.table("nodes")
 
     @property
+    def places(self) -> pl.DataFrame:
+        """What jobs had on nodes, and when: all jobs if that was asked for, else those that were granted amounts."""
+        return self.table("places")
+
+    @property
     def performance(self) -> pl.DataFrame:
         """What each decision cost: seconds, and the memory of the process; empty if it was not recorded."""
         return self.table("performance")

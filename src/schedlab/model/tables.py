@@ -268,6 +268,32 @@ NODES = Table(
     ),
 )
 
+PLACES = Table(
+    "places",
+    "what a job had on a node, for one stay there, in the order in which they left",
+    (
+        Column("sequence", "int64", "as in jobs.parquet", encoding="delta"),
+        Column("job", "int64", "as in jobs.parquet", encoding="delta", source="id"),
+        Column("node", "int32", "its number: 0, 1, 2, … in the order of the cluster", encoding="delta"),
+        Column("from", "double", "when it took the node, and when it left it", encoding="split"),
+        Column("until", "double", "when it took the node, and when it left it", encoding="split"),
+        Column(
+            "chunks",
+            "int32",
+            "of its request; of a job that was granted amounts, as many as they hold, and at least 1",
+            encoding="dictionary",
+        ),
+        Column("{}", "int64", "how much of each resource it had there", encoding="dictionary"),
+        Column(
+            "devices",
+            "devices",
+            "which ones, where that was said: `gpus=0,3`, and `cores=0-7;gpus=0,3`; null otherwise",
+            nullable=True,
+            encoding="dictionary",
+        ),
+    ),
+)
+
 OBSERVED = Table(
     "observed",
     "what observers say of a job, a column for each of their values",
@@ -330,7 +356,7 @@ WAITS = Table(
 TABLES = {
     table.name: table
     for table in (
-        *(JOBS, TIMELINE, PIECES, RATES, NODES, PREDECESSORS, SUBMITTED, HOLDS),
+        *(JOBS, TIMELINE, PIECES, RATES, NODES, PLACES, PREDECESSORS, SUBMITTED, HOLDS),
         *(OBSERVED, PERFORMANCE, WAITS),
     )
 }

@@ -62,7 +62,8 @@ def job_bars(run: Run, machine: Machine, span: Span) -> Bars:
     if machine.pool:
         wanted: Iterator[list[tuple[int, int]]] = ([(0, int(cores))] for cores in stays["cores"])
     else:
-        wanted = _wanted(machine, stays["nodes"].to_list(), chunk.tolist(), whole.tolist())
+        by_chunks = _wanted(machine, stays["nodes"].to_list(), chunk.tolist(), whole.tolist())
+        wanted = _granted(run, stays, whole.tolist(), by_chunks)
     found = _pack(machine, begin.tolist(), end.tolist(), wanted)
     at, low, high = np.array(found, np.int64).reshape(-1, 3).T
     return Bars(stays["job"].to_numpy().astype(np.int64)[at], begin[at], end[at], low, high)
@@ -109,6 +110,18 @@ def _wanted(
             yield [(node, machine.rows) for node, _ in known[text]]
         else:
             yield [(node, count * chunk) for node, count in known[text]]
+
+
+def _granted(
+    run: Run, stays: pl.DataFrame, whole: list[bool], by_chunks: Iterator[list[tuple[int, int]]]
+) -> Iterator[list[tuple[int, int]]]:
+    """The cores that places tell of, where they do."""
+    told: dict[tuple[int, float], list[tuple[int, int]]] = {}
+    for sequence, begin, node, cores in run.places.select("sequence", "from", "node", "cores").iter_rows():
+        told.setdefault((sequence, begin), []).append((node, cores))
+    keys = zip(stays["sequence"].to_list(), stays["begin"].to_list(), strict=True)
+    for key, alone, usual in zip(keys, whole, by_chunks, strict=True):
+        yield usual if alone else told.get(key, usual)
 
 
 def _pack(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from schedlab.slurm.controller import Controller
     from schedlab.slurm.correspondence import Known
     from schedlab.slurm.nodes import Launch
+    from schedlab.slurm.wire.held import Held
 
 PATIENCE = 86_400.0  # seconds with an idle machine after which jobs that still wait are given up
 LONGEST_LOOP = 300.0  # seconds; of slurmctld's loops: another phase of them is another run
@@ -49,6 +50,7 @@ class RealSlurm(Policy):
     resumable = False
     knows_calendar = False
     knows_budget = False
+    own_amounts = True
 
     def __init__(
         self,
@@ -80,14 +82,16 @@ class RealSlurm(Policy):
         self._phase = round(self._phase + round(number * GOLDEN % 1 * LONGEST_LOOP, 3), 9)  # nanoseconds
 
     def adapt(self, workload: Workload, cluster: Cluster) -> tuple[Workload, Cluster]:
-        from schedlab.slurm.jobs import Speaker, in_cpus, with_lists
+        from schedlab.slurm.jobs import Speaker, accounted, with_lists
 
         if cluster.pool:
             hint = "give the slurm.conf as the cluster too"
             raise InputError("the real Slurm needs nodes, and this machine is a pool of cores", hint=hint)
         self._speaker = Speaker(workload)
         self.setup.meet(self._speaker.names(), cluster, workload)
-        return in_cpus(workload, self._speaker.noted), with_lists(self.setup.cluster(), workload)
+        machine = self.setup.cluster()
+        self._resources = machine.resource_names
+        return accounted(workload, machine, self._speaker.noted), with_lists(machine, workload)
 
     def open(self, view: View, next_event: Callable[[], float]) -> None:
         from schedlab.slurm.correspondence import Correspondence
@@ -220,10 +224,12 @@ class RealSlurm(Policy):
             return not self._controller.unanswered
         info = self._controller.job(launch.number)
         self._known.launched(known, launch.number, launch.nodes[0])
-        shares = [(self._nodes[name], cpus) for name, cpus in zip(launch.nodes, launch.cpus, strict=True)]
-        if (given := sum(launch.cpus)) != known.job.count:
-            view.resize(known.job, given)
-        started = view.start(known.job, shares, priority=info.priority, backfilled=info.backfilled)
+        held = {one.node: one for one in info.held}
+        granted = [
+            (number := self._nodes[name], self._amounts(view, number, cpus, held.get(name)))
+            for name, cpus in zip(launch.nodes, launch.cpus, strict=True)
+        ]
+        started = view.start(known.job, granted, priority=info.priority, backfilled=info.backfilled)
         if not started:
             raise SlurmError(
                 f"Slurm has started job {self._speaker.written(known.job.id)} on {launch.nodes}, but "
@@ -231,6 +237,24 @@ class RealSlurm(Policy):
             )
         self._last_change = view.now
         return True
+
+    def _amounts(self, view: View, node: int, cpus: int, held: Held | None) -> dict[str, int | list[int]]:
+        """What Slurm gives on a node: CPUs, memory where it watches over it, generic resources and which of them.
+
+        Cores are named where each is one CPU: with several threads two jobs may have the same.
+        """
+        amounts: dict[str, int | list[int]] = {"cores": cpus}
+        if held is None:
+            return amounts
+        if len(held.cores) == cpus and held.core_count == view.cluster.total[node]:
+            amounts["cores"] = list(held.cores)
+        given = held.gres_amounts() | ({} if held.memory is None else {"memory": held.memory})
+        for name in self._resources[1:]:
+            if amount := given.get(name):
+                most = int(view.cluster.total_of(self._resources.index(name))[node])
+                devices = held.devices(name)
+                amounts[name] = devices if len(devices) == amount else min(amount, most)
+        return amounts
 
     def _end(self, view: View, number: int) -> None:
         """Slurm has ended a job that would have gone on: at its limit, for another one, or because of a node."""

@@ -1,4 +1,4 @@
-"""A job in Slurm's words: who submits it, the options of its sbatch, and how many CPUs the engine counts for it."""
+"""A job in Slurm's words: who submits it, the options of its sbatch, and what of it the engine accounts for."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from schedlab.slurm.wire.job import job_description
 from schedlab.slurm.wire.job_options import OPTIONS
 from schedlab.workload.notes import ABSENT
 from schedlab.workload.slurm.order import time_limit
-from schedlab.workload.slurm.sbatch import cpus
 
 MIB = 1 << 20
 NOBODY = "nobody-known"  # who submits a job of which the log does not say whose it is
@@ -38,39 +37,43 @@ _NOT_AS_WRITTEN = frozenset(
 _NAMED = re.compile(r":(?:jobid_)?([0-9]+)")  # of a dependency
 
 
-def in_cpus(workload: Workload, noted: Mapping[str, int] = MappingProxyType({})) -> Workload:
-    """Every job as so many single CPUs, which may lie anywhere in its partition. `noted` goes into the report.
+def accounted(workload: Workload, cluster: Cluster, noted: Mapping[str, int] = MappingProxyType({})) -> Workload:
+    """The jobs as the engine accounts for them: what they ask for of what the machine has. `noted` is for the report.
 
-    Where they lie, with how much memory and which GPUs, is Slurm's business: it may give 17 CPUs of one node and one of
-    another to a job that asked for 18 on two nodes.
+    What they get, and whether they share nodes, is Slurm's business: `--exclusive=user` leaves nodes to others, too.
     """
-
-    single = [Request(features=request.features, partition=_partition(request)) for request in workload.requests]
+    has = set(cluster.resource_names)
+    requests = [
+        replace(
+            request,
+            chunk={name: amount for name, amount in request.chunk.items() if name in has},
+            partition=_partition(request),
+            exclusive=False,
+            sbatch=(),
+        )
+        for request in workload.requests
+    ]
     named = ((job, options.get("partition", "")) for job, options in workload.asked.items())
     lists = {job: text for job, text in named if "," in text}
     places: dict[tuple[int, str], int] = {}  # of requests for a list of partitions
 
     def anywhere_of(job: int, request: int) -> int:
         if (key := (request, lists[job])) not in places:
-            places[key] = len(single)
-            single.append(replace(single[request], partition=lists[job]))
+            places[key] = len(requests)
+            requests.append(replace(requests[request], partition=lists[job]))
         return places[key]
 
     def batches() -> Iterator[JobBatch]:
         for batch in workload.batches():
-            count, request, ids = workload.cores(batch), batch.request, batch.id.tolist()
-            if workload.asked:
-                told = ((row, workload.asked.get(job)) for row, job in enumerate(ids))
-                count[:] = [count[row] if options is None else cpus(options) for row, options in told]
+            request = batch.request
             if lists:
-                asked = zip(ids, request.tolist(), strict=True)
+                asked = zip(batch.id.tolist(), request.tolist(), strict=True)
                 request = np.array([anywhere_of(job, one) if job in lists else one for job, one in asked], np.int32)
-            yield replace(batch, count=np.maximum(count, 1), request=request, shapes=None)
+            yield replace(batch, request=request, shapes=None)
 
     filled = dict(Counter(workload.report.filled) + Counter(noted))
     report = replace(workload.report, for_slurm={}, filled=filled)  # Slurm is told as written
-    # Slurm may give more than was asked for.
-    return replace(workload, source=batches, requests=single, flexible=True, report=report)
+    return replace(workload, source=batches, requests=requests, flexible=False, report=report)
 
 
 def _partition(request: Request) -> str | None:
@@ -100,7 +103,7 @@ class Speaker:
 
     def __init__(self, workload: Workload) -> None:
         self._workload = workload
-        self._places = np.empty(0, np.int32)  # of the jobs' requests; jobs of the engine ask for CPUs only
+        self._places = np.empty(0, np.int32)  # of the jobs' requests; those of the engine do not say all
         self._written: dict[int, str] = {}  # job id -> as the log writes it, where that is no number
         self.left_out: set[str] = set()  # options of sbatch that cannot be passed on
         self.noted: Counter[str] = Counter()  # jobs that Slurm is not told of as the log has them
@@ -185,7 +188,8 @@ class Speaker:
         place = int(self._places[job.sequence])
         request = self._workload.requests[place]
         if written is None:
-            options = options_of(_without(request, self._unspoken.get((place, job.count), frozenset())), job.count)
+            cpus = max(job.cores, 1)
+            options = options_of(_without(request, self._unspoken.get((place, cpus), frozenset())), cpus)
         else:
             options = _spoken(written)
         partition = request.partition or self._named("partition", job.partition)

@@ -59,5 +59,5 @@ def check(run: Run | str | Path) -> list[Offence]:
             check_calendar(record, stays, places, offences)
             check_budget(record, stays, places, offences)
             check_speeds(record, stays, places, offences)
-        check_timeline(record, stays, offences)
+        check_timeline(record, stays, places, offences)
     return offences.listed()

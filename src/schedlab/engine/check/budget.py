@@ -42,8 +42,7 @@ def _taken(record: Record, stays: Stays, places: Places, budget: dict[str, Any])
     active = np.array([_units(rates["active"]) for rates in budget["groups"]])
     per_core = np.array([_units(rates["per_core"]) for rates in budget["groups"]])
 
-    per_chunk = np.array([request.chunk.get("cores", 0) for request in record.requests] or [0])
-    cores = per_chunk[stays.request[places.stay]] * places.chunks
+    cores = places.held("cores")
     begin, end = stays.begin[places.stay], stays.end[places.stay]
     long, over = end > begin, (end > begin) & ~stays.unfinished[places.stay]
     changes = record.node_changes

@@ -33,21 +33,19 @@ def check_closed_nodes(record: Record, stays: Stays, places: Places, offences: O
     closed = ~history.open_at(places.node, stays.begin[places.stay])
     for entry in np.flatnonzero(closed).tolist():
         stay, node = places.stay[entry], places.node[entry]
-        if not (stays.goes_on[stay] and _had_as_much(record, stays, places, entry)):
+        if not (stays.goes_on[stay] and _had_as_much(places, entry)):
             state = history.state_at(int(node), float(stays.begin[stay]))
             where = "the pool" if record.cluster.pool else f"node {names[node]}"
             offences.add("closed node", f"{where} was {state}", int(stays.job[stay]), float(stays.begin[stay]))
 
 
-def _had_as_much(record: Record, stays: Stays, places: Places, entry: int) -> bool:
+def _had_as_much(places: Places, entry: int) -> bool:
     """Whether a job in a new shape only keeps what it had on the node."""
     stay = places.stay[entry]
     first, end = np.searchsorted(places.stay, [stay - 1, stay])
-    chunks = int(places.chunks[first:end][places.node[first:end] == places.node[entry]].sum())
-    had, has = (record.requests[stays.request[which]].chunk for which in (stay - 1, stay))
-    return chunks > 0 and all(
-        amount * int(places.chunks[entry]) <= had.get(name, 0) * chunks for name, amount in has.items()
-    )
+    before = first + np.flatnonzero(places.node[first:end] == places.node[entry])
+    assert places.amounts is not None
+    return len(before) > 0 and all(held[entry] <= held[before].sum() for held in places.amounts.of.values())
 
 
 class _History:

@@ -19,7 +19,8 @@ Tables = dict[str, pa.Table]  # by name: jobs, timeline, and those of RARE that 
 
 NEEDED = ("jobs.parquet", "timeline.parquet")
 RARE = tuple(
-    f"{name}.parquet" for name in ("pieces", "rates", "nodes", "predecessors", "submitted", "holds", "reasons")
+    f"{name}.parquet"
+    for name in ("pieces", "rates", "nodes", "places", "predecessors", "submitted", "holds", "reasons")
 )
 
 

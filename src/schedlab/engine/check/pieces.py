@@ -86,7 +86,10 @@ def _check_rows(record: Record, pieces: Pieces, report: Report) -> None:
     wrong = last & np.where(gone, end < pieces.end, end != pieces.end)
     report("pieces", wrong, lambda i: f"its row has the end {end[i]}, not {pieces.end[i]}")
 
-    same = (pieces.cores == record.cores[row]) & _has_row_shape(record, pieces)
+    asked = (
+        record.placed[row] & waits & (record.cores[row] == record.asked_cores(record.count[row], record.request[row]))
+    )
+    same = ((pieces.cores == record.cores[row]) | asked) & _has_row_shape(record, pieces)
     report("pieces", last & ~same, lambda i: "its row has other cores, chunks or another request")
     report("pieces", last & ~waits & (pieces.nodes != record.nodes[row]), lambda i: "its row has other nodes")
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.engine.check.granted import Amounts, with_amounts
 from schedlab.engine.check.nodesets import NodeSetError, NodeSets
 from schedlab.engine.check.offences import Offences
 from schedlab.engine.check.record import Record
@@ -27,16 +28,27 @@ class Places:
     stay: NDArray[np.int64]
     node: NDArray[np.int64]
     chunks: NDArray[np.int64]
+    amounts: Amounts | None = None  # what was held there; known when requests and nodes are
+
+    def held(self, resource: str) -> NDArray[np.int64]:
+        assert self.amounts is not None
+        return self.amounts.of[resource]
 
 
 def check_places(record: Record, stays: Stays, offences: Offences) -> Places | None:
     """The places, for whoever else looks at them; None if somebody has a request that is not there."""
     pieces = record.pieces
-    of_rows = _check_requests(record, offences, record.request, record.count, record.cores, record.job, record.start)
-    of_pieces = _check_requests(record, offences, pieces.request, pieces.count, pieces.cores, pieces.job, pieces.begin)
+    placed = record.placed  # the cores of these are looked at beside their places
+    of_rows = _check_requests(
+        record, offences, record.request, record.count, record.cores, record.job, record.start, placed & record.started
+    )
+    of_pieces = _check_requests(
+        record, offences, pieces.request, pieces.count, pieces.cores, pieces.job, pieces.begin, placed[pieces.row]
+    )
     if not (of_rows and of_pieces):
         return None
     places = _places(record, stays, offences)
+    places = with_amounts(record, stays, places, offences)
     _check_sizes(record, stays, places, offences)
     _check_nodes_suit(record, stays, places, offences)
     _check_room(record, stays, places, offences)
@@ -51,12 +63,12 @@ def _check_requests(
     cores: NDArray[np.int64],
     job: NDArray[np.int64],
     time: NDArray[np.float64],
+    placed: NDArray[np.bool_],
 ) -> bool:
     """Whether all requests are there; and those who have one have the cores that it says."""
     known = (request >= 0) & (request < len(record.requests))
     offences.add_where("request", ~known, job, time, lambda i: f"there is no request number {request[i]}")
-    per_chunk = np.array([each.chunk.get("cores", 0) for each in record.requests] or [0])[np.where(known, request, 0)]
-    wrong = known & (cores != count * per_chunk)
+    wrong = known & ~placed & (cores != record.asked_cores(count, request))
     offences.add_where("size", wrong, job, time, lambda i: f"{cores[i]} cores are not {count[i]} chunks")
     return bool(known.all())
 
@@ -100,17 +112,19 @@ def _check_sizes(record: Record, stays: Stays, places: Places, offences: Offence
     got = np.zeros(len(stays), np.int64)
     np.add.at(got, places.stay, places.chunks)
     # Those whose nodes are missing or unreadable have been reported.
-    short = (got > 0) & (got != stays.count)
+    assert places.amounts is not None
+    by_chunks = ~places.amounts.granted
+    short = (got > 0) & (got != stays.count) & by_chunks
     report(short, lambda i: f"it got {got[i]} chunks and asked for {stays.count[i]}")
 
     most = _per_request(record, stays, lambda request: request.per_node_max)
     least = _per_request(record, stays, lambda request: request.per_node_min)
     above = np.zeros(len(stays), bool)
     above[places.stay[(places.chunks > most[places.stay]) & (most[places.stay] > 0)]] = True
-    report(above, lambda i: f"more than {most[i]} chunks on one node")
+    report(above & by_chunks, lambda i: f"more than {most[i]} chunks on one node")
     below = np.zeros(len(stays), np.int64)
     np.add.at(below, places.stay, places.chunks < least[places.stay])
-    report(below > 1, lambda i: f"fewer than {least[i]} chunks on more than one node")
+    report((below > 1) & by_chunks, lambda i: f"fewer than {least[i]} chunks on more than one node")
 
 
 def _check_nodes_suit(record: Record, stays: Stays, places: Places, offences: Offences) -> None:
@@ -142,10 +156,12 @@ def _check_room(record: Record, stays: Stays, places: Places, offences: Offences
     sweep = _Sweep(stays, places)
     group_of_node = np.repeat(np.arange(len(cluster.groups)), [group.count for group in cluster.groups])
     names = cluster.node_names()
-    for resource in {name: None for request in record.requests for name, amount in request.chunk.items() if amount}:
+    assert places.amounts is not None
+    for resource, held in places.amounts.of.items():
+        if not held.any():
+            continue
         has = np.array([group.resources.get(resource, 0) for group in cluster.groups], np.int64)[group_of_node]
-        need = _per_request(record, stays, _amount_of(resource))
-        load = sweep.load(need[places.stay] * places.chunks)
+        load = sweep.load(held)
         for event in np.flatnonzero(load > has[sweep.node]).tolist():
             number = sweep.node[event]
             where = "the pool" if cluster.pool else f"node {names[number]}"
@@ -185,10 +201,6 @@ class _Sweep:
         own = amount[self._entry]
         change = np.where(self._what == START, own, np.where(self._what == END, -own, 0))
         return np.cumsum(change) + np.where(self._what == PROBE, own, 0)
-
-
-def _amount_of(resource: str) -> Callable[[Request], int]:
-    return lambda request: request.chunk.get(resource, 0)
 
 
 def _per_request(record: Record, stays: Stays, value: Callable[[Request], Any]) -> NDArray[Any]:

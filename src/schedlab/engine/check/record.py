@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from schedlab.engine.check.files import Tables, read_files
 from schedlab.engine.check.offences import Offences
 from schedlab.engine.check.older import as_stays
+from schedlab.engine.check.told import Told, read_told
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.predecessors import CONDITIONS
@@ -209,6 +210,9 @@ class Record:
     rates: Rates
     node_changes: NodeChanges
     windows: list[Window]  # the calendar
+    told: Told  # the table of places
+    all_places: bool  # it tells of every job
+    own_amounts: bool  # whoever decided may grant less than jobs ask for
     submitted: Submitted
     holds: Holds
     waits: Waits | None  # None: the run was not asked
@@ -216,6 +220,19 @@ class Record:
 
     def in_state(self, *names: str) -> NDArray[np.bool_]:
         return np.isin(self.state, [STATES.index(name) for name in names])
+
+    @property
+    def placed(self) -> NDArray[np.bool_]:
+        """Whether the table of places tells of a job: its cores are those that it had, not those that it asked for."""
+        found = np.zeros(len(self.job), bool)
+        found[self.told.row] = True
+        return found
+
+    def asked_cores(self, count: NDArray[np.int64], request: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Of so many chunks; 0 for a request that is not there."""
+        per_chunk = np.array([each.chunk.get("cores", 0) for each in self.requests] or [0])
+        known = (request >= 0) & (request < len(self.requests))
+        return np.asarray(count * np.where(known, per_chunk[np.where(known, request, 0)], 0))
 
     @property
     def started(self) -> NDArray[np.bool_]:
@@ -293,6 +310,9 @@ def _record(config: dict[str, Any], tables: Tables, offences: Offences) -> Recor
         pieces=pieces,
         rates=rates,
         node_changes=_node_changes(tables.get("nodes"), cluster),
+        told=read_told(tables.get("places"), columns["sequence"], list(cluster.resource_names), offences),
+        all_places=bool(config.get("places")),
+        own_amounts=bool(config.get("own_amounts")),
         waits=_waits(tables.get("reasons"), config, offences),
         windows=_windows(config.get("calendar", []), cluster, offences),
         submitted=_submitted(tables.get("submitted"), columns["sequence"]),

@@ -16,6 +16,7 @@ class Stays:
     """Times during which a job had the same nodes. A job that simply ran has one: its row."""
 
     job: NDArray[np.int64]
+    sequence: NDArray[np.int64]
     user: NDArray[np.int32]
     begin: NDArray[np.float64]
     end: NDArray[np.float64]
@@ -47,6 +48,7 @@ def stays_of(record: Record) -> Stays:
 
     return Stays(
         job=joined(record.job, pieces.job),
+        sequence=joined(record.sequence, pieces.sequence),
         user=joined(record.user, record.user[pieces.row]),
         begin=joined(record.start, pieces.begin),
         end=joined(record.end, pieces.end),

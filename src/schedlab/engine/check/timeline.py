@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from schedlab.engine.check.holds import first_eligible
 from schedlab.engine.check.offences import Offences
+from schedlab.engine.check.places import Places
 from schedlab.engine.check.record import Record
 from schedlab.engine.check.stays import Stays
 
@@ -29,7 +30,7 @@ class Story:
         return np.where(self.count < 0, np.int64(-1), np.int64(1))
 
 
-def check_timeline(record: Record, stays: Stays, offences: Offences) -> None:
+def check_timeline(record: Record, stays: Stays, places: Places | None, offences: Offences) -> None:
     time = record.timeline["time"]
     if len(time) > 1 and not (np.diff(time) > 0).all():
         offences.add("timeline", "its times do not increase")
@@ -43,7 +44,10 @@ def check_timeline(record: Record, stays: Stays, offences: Offences) -> None:
                 continue
             chunk = np.array([request.chunk.get(resource, 0) for request in record.requests] or [0], np.int64)
             known = (story.request >= 0) & (story.request < len(chunk))  # what is not is told elsewhere
-            columns[f"{what}_{resource}"] = story.count * chunk[np.where(known, story.request, 0)]
+            amount = story.count * chunk[np.where(known, story.request, 0)]
+            if what == "used" and places is not None and places.amounts is not None:
+                amount = np.where(places.amounts.granted, places.amounts.of_stays(resource, places), amount)
+            columns[f"{what}_{resource}"] = amount
         for name, amount in columns.items():
             if what == "queued" and name != "queued" and record.flexible:  # rows tell the shapes chosen in the end
                 continue
@@ -63,10 +67,15 @@ def _waits(record: Record) -> Story:
     return Story(
         np.concatenate([waits.begin, begin]),
         np.concatenate([waits.end, end]),
-        np.concatenate([waits.cores, -record.cores[row]]),
+        np.concatenate([waits.cores, -_asked(record)[row]]),
         np.concatenate([waits.count, -record.count[row]]),
         np.concatenate([waits.request, record.request[row]]),
     )
+
+
+def _asked(record: Record) -> NDArray[np.int64]:
+    """The cores of waiting jobs: what they ask for, whatever they are granted."""
+    return np.where(record.placed, record.asked_cores(record.count, record.request), record.cores)
 
 
 def _eligible(record: Record) -> Story:
@@ -74,10 +83,12 @@ def _eligible(record: Record) -> Story:
     eligible = first_eligible(record)
     queued = ~np.isnan(eligible)  # a job that waits for another has none
     left = np.where(record.started, record.start, record.end)
-    sizes = [record.cores, record.count, record.request]
+    placed = record.placed
+    sizes = [_asked(record), record.count, record.request]
     if not len(pieces):
         return Story(eligible[queued], left[queued], *(size[queued] for size in sizes))
-    of_pieces, first = [pieces.cores, pieces.count, pieces.request], pieces.first
+    cores = np.where(placed[pieces.row], record.asked_cores(pieces.count, pieces.request), pieces.cores)
+    of_pieces, first = [cores, pieces.count, pieces.request], pieces.first
     left[pieces.row[first]] = pieces.begin[first]
     again = pieces.ended("requeued")
     next_begin = np.where(pieces.last, record.end[pieces.row], np.append(pieces.begin[1:], np.nan))

@@ -15,6 +15,7 @@ NODE_STATES = {"down": 1, "undrain": 1 << 6, "resume": 1 << 8, "drain": 1 << 9}
 
 _SLURMCTLD_ONLY = 2
 _SHOW_ALL_HERE = 0x0011  # hidden partitions too, no federation
+_SHOW_DETAIL = 0x0002  # what jobs hold on each node
 _GET = 1
 
 
@@ -75,7 +76,7 @@ def shut_down(release: Release) -> bytes:
 
 def ask_job(job: int) -> bytes:
     """The body of REQUEST_JOB_INFO_SINGLE."""
-    return struct.pack(">IH", job, _SHOW_ALL_HERE)
+    return struct.pack(">IH", job, _SHOW_ALL_HERE | _SHOW_DETAIL)
 
 
 def ask_jobs() -> bytes:

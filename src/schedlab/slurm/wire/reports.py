@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from schedlab.slurm.wire.buffer import NO_VALUE_32, Reader, WireError
 from schedlab.slurm.wire.client import expect
 from schedlab.slurm.wire.header import Incoming
+from schedlab.slurm.wire.held import Held, held_by
 from schedlab.slurm.wire.job_values import NICE_ZERO
 from schedlab.slurm.wire.release import Release
 
@@ -59,6 +60,7 @@ class JobInfo:
     restarts: int
     exit_code: int
     backfilled: bool  # the backfill scheduler was the last to look at it: it has started it, if it runs
+    held: tuple[Held, ...]  # of a job that runs, if it was asked for alone
 
 
 def jobs(release: Release, incoming: Incoming) -> list[JobInfo]:
@@ -92,6 +94,7 @@ def jobs(release: Release, incoming: Incoming) -> list[JobInfo]:
             restarts=found["restart_cnt"],
             exit_code=found["exit_code"],
             backfilled=bool(found["bitflags"] & _BY_BACKFILL),
+            held=held_by(found["job_resrcs"], found["gres_detail_str"]),
         )
         for found in release.layouts.job_info.records(reader, count)
     ]

@@ -118,11 +118,6 @@ class Asked:
     assumed: tuple[str, ...] = ()
 
 
-def cpus(options: Mapping[str, str]) -> int:
-    """How many CPUs these options ask for in all."""
-    return nodes_and_tasks(options, [])[1] * (_whole(options, "cpus-per-task") or 1)
-
-
 def ask(options: Mapping[str, str]) -> Asked:
     """What these options ask for."""
     assumed: list[str] = []
