@@ -286,6 +286,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   LiveCluster cluster_;
   std::unique_ptr<BudgetBooks> books_;  // null if there is no budget
   bool track_ends_ = false;
+  bool cores_say_it_all_ = true;  // of every job that has been eligible: see Plan::countable
 
   std::deque<Request> requests_;
   std::vector<Reason> request_reasons_;
@@ -379,5 +380,6 @@ inline const Machine &View::machine() const { return engine_->machine_; }
 inline const Placement &View::placement() const { return engine_->placement_; }
 inline std::uint64_t View::changes() const { return engine_->changes_; }
 inline bool View::has_calendar() const { return !engine_->calendar_.empty(); }
+inline bool View::plans_by_nodes() const { return !engine_->cores_say_it_all_ || has_calendar(); }
 
 }  // namespace schedlab

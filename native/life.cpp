@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "engine.hpp"
+#include "plan.hpp"
 
 namespace schedlab {
 
@@ -152,6 +153,8 @@ void Engine::enqueue(Slot slot) {
   (waiting_last_ == kNoSlot ? waiting_first_ : jobs_[waiting_last_].next) = slot;
   waiting_last_ = slot;
   ++waiting_count_, waiting_cores_ += job.cores;
+  if (!job.request->countable || job.request->exclusive) [[unlikely]]
+    cores_say_it_all_ = cores_say_it_all_ && Plan::countable(*view_, job);
   count_queued(job, +1);
 }
 

@@ -136,6 +136,7 @@ class View : public std::enable_shared_from_this<View> {
   const BudgetBooks *books();  // up to now; null if there is no budget
 
   bool has_calendar() const;
+  bool plans_by_nodes() const;  // or is it enough to count cores?
   const std::vector<Window> &calendar() const;
   // When a job that took nodes now would leave them, as believed; of a running one, when it will.
   Time believed_end(const Job &job) const;
