@@ -170,6 +170,7 @@ void View::reject(Slot slot) {
   note(Act::Reject, slot);
   engine_->dequeue(slot);
   engine_->count_queued(engine_->jobs_[slot], -1);
+  drop_reservation(slot);
   engine_->jobs_[slot].reason = Reason::ByPolicy;
   engine_->leave(slot, State::Rejected);
 }

@@ -108,7 +108,7 @@ bool Engine::advance() {
     record();
     if (reasons_) [[unlikely]]
       tell_reasons();
-    if (--instants_left_ <= 0) {
+    if (--instants_left_ <= 0 && next_time() > now_) {  // a run can be broken off between two times only
       instants_left_ = tick_every_;
       host_.tick(now_, ended_);
     }

@@ -379,6 +379,7 @@ void Engine::cancel(Slot slot) {
   if (waited) {
     dequeue(slot);
     count_queued(jobs_[slot], -1);
+    view_->drop_reservation(slot);
     tell(Event::Kind::Cancelled, slot);
   }
   leave(slot, State::Cancelled);

@@ -312,7 +312,6 @@ Why View::why(Slot slot) {
 
 // Of the jobs that hold a reservation by `reserve`, the first that it would delay.
 Slot View::delayed_reservation(Slot slot) {
-  std::erase_if(reservations_, [&](Slot other) { return engine_->jobs_[other].state != State::Waiting; });
   if (reservations_.empty()) return kNoSlot;
   std::vector<Reservation> reservations;
   for (const Slot other : reservations_) reservations.push_back({other});

@@ -25,7 +25,8 @@ T get(const std::string &bytes, std::size_t &at) {
 
 }  // namespace
 
-// The marks that deciders have left on waiting jobs, and what the decider remembers besides.
+// The marks that deciders have left on waiting jobs, and what the decider remembers besides. A plan itself is not among
+// it: time has passed when the run goes on, and then it is made anew.
 std::string Engine::snapshot(const Decider &decider) const {
   std::string bytes;
   put(bytes, waiting_count_);

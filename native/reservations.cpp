@@ -11,7 +11,6 @@ bool View::reserved(Slot slot) const {
 }
 
 const Plan &View::plan(const Job &job) {
-  std::erase_if(reservations_, [&](Slot slot) { return engine_->jobs_[slot].state != State::Waiting; });
   const bool by_nodes = plans_by_nodes() || !Plan::countable(*this, job);  // it may be tried in another shape
   if (plan_ && planned_at_ == now() && planned_changes_ == changes() && planned_starts_ == engine_->starts_ &&
       by_nodes == plan_by_nodes_)
@@ -43,6 +42,11 @@ Time View::reserve(Slot slot) {
 
 void View::unreserve(Slot slot) {
   note(Act::Unreserve, slot);
+  drop_reservation(slot);
+}
+
+// At once when the job leaves the queue: its slot may be another job's before anybody plans again.
+void View::drop_reservation(Slot slot) {
   if (std::erase(reservations_, slot) > 0) plan_.reset();
 }
 

@@ -405,7 +405,7 @@ void View::hold(Slot slot) {
   Extra &extra = job.more();
   extra.held_since = now();
   if (extra.queued_since == kNever) extra.queued_since = job.eligible;
-  if (std::erase(reservations_, slot) > 0) plan_.reset();
+  drop_reservation(slot);
   if (engine_->reasons_) engine_->reasons_->held.push_back(slot);
   engine_->tell(Event::Kind::Held, slot);
 }

@@ -208,6 +208,7 @@ class View : public std::enable_shared_from_this<View> {
             const Granted *granted);
   void redo(const JournalReader &past);
   std::optional<WaitReason> find_obstacle(const Job &job) const;
+  void drop_reservation(Slot slot);
   Slot delayed_reservation(Slot slot);
   void note_gate(Slot slot);
   void note_why(Slot slot, const Waited &waited);
