@@ -43,7 +43,7 @@ class AsColumns(OneByOne):
 
 
 class EachDay(OneByOne):
-    """Those of a day when it begins, as columns: an observer that is called at every pass."""
+    """Those of a day when it begins, as columns: an observer that is woken then."""
 
     def begin(self, view: Any) -> None:
         self.next = float(self.jobs["submit"][0])
@@ -51,13 +51,12 @@ class EachDay(OneByOne):
         self.day = self.done = 0
         view.wake_at(self.next)
 
-    def before(self, view: Any) -> None:
-        if view.now < self.next or self.day == len(self.ends):
-            return
+    def woken(self, view: Any) -> None:
         some = slice(self.done, self.ends[self.day])
         view.submit_many(**{name: self.jobs[name][some] for name in FIELDS}, at=self.jobs["submit"][some])
         self.done, self.day, self.next = some.stop, self.day + 1, self.next + DAY
-        view.wake_at(self.next)
+        if self.day < len(self.ends):
+            view.wake_at(self.next)
 
     def more_may_come(self, view: Any) -> bool:
         return self.day < len(self.ends)
@@ -71,14 +70,13 @@ class WhenDue(OneByOne):
         self.number = view.request_number(None)
         view.wake_at(self.rows[-1][-1])
 
-    def before(self, view: Any) -> None:
+    def woken(self, view: Any) -> None:
         rows, now = self.rows, view.now
-        if rows and rows[-1][-1] <= now:
-            while rows and rows[-1][-1] <= now:
-                runtime, count, limit, user, _ = rows.pop()
-                view.submit(runtime, count, self.number, limit, None, user)
-            if rows:
-                view.wake_at(rows[-1][-1])
+        while rows and rows[-1][-1] <= now:
+            runtime, count, limit, user, _ = rows.pop()
+            view.submit(runtime, count, self.number, limit, None, user)
+        if rows:
+            view.wake_at(rows[-1][-1])
 
     def more_may_come(self, view: Any) -> bool:
         return bool(self.rows)
@@ -87,8 +85,8 @@ class WhenDue(OneByOne):
 FORMS: dict[str, tuple[Callable[[Columns], sl.Observer], str, float | None]] = {
     "one": (OneByOne, "one call for each, ahead", 3),
     "columns": (AsColumns, "as columns, ahead", 3),
-    "day": (EachDay, "as columns, a day at a time, by an observer that is called at every pass", None),
-    "due": (WhenDue, "one call for each when it is due, by an observer that is called at every pass", None),
+    "day": (EachDay, "as columns, a day at a time, by an observer that is woken then", 3),
+    "due": (WhenDue, "one call for each when it is due, by an observer that is woken then", None),
 }
 
 

@@ -30,7 +30,7 @@ using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 // The engine's host in Python: an iterator of job batches, and what is to be done with results.
 class PythonHost final : public Host {
  public:
-  nb::object batches, write, progress, within, more, request_known, name_known;
+  nb::object batches, write, progress, within, more, request_known, name_known, referrer;
   double tick_seconds = 0.1;
 
   bool refill(JobColumns &columns) override {
@@ -87,6 +87,11 @@ class PythonHost final : public Host {
     nb::gil_scoped_acquire held;
     return more.is_none() ? std::string() : nb::cast<std::string>(more());
   }
+  std::int64_t last_referrer(std::int64_t id) override {
+    if (referrer.is_none()) return -1;
+    nb::gil_scoped_acquire held;
+    return nb::cast<std::int64_t>(referrer(id));
+  }
   void know_request(const std::string &text) override {
     nb::gil_scoped_acquire held;
     request_known(text);
@@ -97,7 +102,8 @@ class PythonHost final : public Host {
   }
 
   void forget() {
-    for (nb::object *held : {&batches, &write, &progress, &within, &more, &request_known, &name_known}) held->reset();
+    for (nb::object *held : {&batches, &write, &progress, &within, &more, &request_known, &name_known, &referrer})
+      held->reset();
     batch_.reset();
   }
 
@@ -241,23 +247,27 @@ class Simulation {
 
   // With `decide` the decisions are made in Python, by decide(view, events); else by the native policy.
   void prepare(NativePolicy &native, nb::object decide, nb::object recall, nb::object before, nb::object after,
-               nb::object entered, nb::object allows, nb::object batches, nb::object write, nb::object progress,
-               bool watched, nb::object within, nb::object more_may_come, nb::object request_number,
-               nb::object request_known, nb::object name_known, nb::object given_order, nb::object given_scan) {
+               nb::object entered, nb::object woken, const std::vector<std::string> &wakers, nb::object allows,
+               nb::object batches, nb::object write, nb::object progress, bool watched, nb::object within,
+               nb::object more_may_come, nb::object request_number, nb::object request_known, nb::object name_known,
+               nb::object last_referrer, nb::object given_order, nb::object given_scan) {
     host_.batches = nb::iter(batches);
     host_.write = write, host_.progress = progress, host_.within = within;
     host_.more = more_may_come, host_.request_known = request_known, host_.name_known = name_known;
+    host_.referrer = last_referrer;
     view_.attr("_request_number") = request_number, view_.attr("_know_name") = name_known;
     engine().set_keys(keys(given_order), keys(given_scan));
     native.set_view(engine().view());
-    if (decide.is_none() && before.is_none() && after.is_none()) {
+    engine().view()->wakers = wakers;
+    if (decide.is_none() && before.is_none() && after.is_none() && woken.is_none()) {
       decider_ = native.release();
     } else {
-      auto hosted = std::make_unique<HostedDecider>(native.release(), decide, before, entered, after, recall);
+      auto hosted = std::make_unique<HostedDecider>(native.release(), decide, before, entered, after, woken, recall);
       hosted->set_view(engine().view());
       decider_ = std::move(hosted);
-      engine().tick_every(1);  // they are slow
-      if (!before.is_none() || !after.is_none()) engine().track_moves();
+      const bool watching = !before.is_none() || !after.is_none();
+      if (watching || !decide.is_none()) engine().tick_every(1);  // they are slow
+      if (watching) engine().track_moves();
     }
     if (!allows.is_none()) {
       gate_ = std::make_unique<PythonGate>(allows, engine().view());
@@ -426,10 +436,11 @@ void bind_engine(nb::module_ &module) {
            "Makes the next request known; jobs point to requests by their number. A reason > 0 rejects its jobs.")
       .def_prop_ro("view", &Simulation::view, nb::sig("def view(self) -> View"))
       .def("prepare", &Simulation::prepare, nb::kw_only(), "native"_a, "decide"_a.none(), "recall"_a.none(),
-           "before"_a.none(), "after"_a.none(), "entered"_a.none() = nb::none(), "allows"_a.none(), "batches"_a,
-           "write"_a, "progress"_a.none(), "watched"_a, "within"_a.none() = nb::none(),
-           "more_may_come"_a.none() = nb::none(), "request_number"_a.none() = nb::none(),
-           "request_known"_a.none() = nb::none(), "name_known"_a.none() = nb::none(),
+           "before"_a.none(), "after"_a.none(), "entered"_a.none() = nb::none(), "woken"_a.none() = nb::none(),
+           "wakers"_a = std::vector<std::string>(), "allows"_a.none(), "batches"_a, "write"_a, "progress"_a.none(),
+           "watched"_a, "within"_a.none() = nb::none(), "more_may_come"_a.none() = nb::none(),
+           "request_number"_a.none() = nb::none(), "request_known"_a.none() = nb::none(),
+           "name_known"_a.none() = nb::none(), "last_referrer"_a.none() = nb::none(),
            "given_order"_a.none() = nb::none(), "given_scan"_a.none() = nb::none(),
            "Who decides, who looks on, and where jobs come from and results go. `entered` is told of jobs that joined "
            "the queue because of what was done in `before`. `progress` is told at the end of an instant, `within` in "

@@ -60,8 +60,7 @@ class Conservative final : public QueuePolicy {
     look_at(view, events);
     enqueue(view);
     if (order_.dynamic()) refresh(view);
-    if (!by_nodes_ && std::any_of(fresh_.begin(), fresh_.end(),
-                                  [&](const Waiting &w) { return !Plan::countable(view, view.job(w.slot)); })) {
+    if (!by_nodes_ && view.plans_by_nodes()) {
       plan_ = Plan::by_nodes(view);
       by_nodes_ = anew = true;
     }

@@ -209,6 +209,7 @@ void View::requeue(Slot slot, double saved, double cost, Reason reason) {
   const double kept = job.whole() == job.runtime ? saved : saved * (job.runtime / job.whole());
   job.pace->whole = -1;  // where it will run next is not known
   job.work = std::max(job.runtime - kept, 0.0) + cost, job.overhead = cost;
+  job.pace->first_start = job.first_start();
   job.start = job.key = std::numeric_limits<double>::quiet_NaN();
   job.estimate = job.first_estimate > kept ? job.first_estimate - kept : 1;  // as for jobs that are submitted
   job.corrections = 0;

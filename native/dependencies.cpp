@@ -51,7 +51,38 @@ void Engine::follow(Slot slot, std::span<const Predecessor> before, bool any, st
 // Nobody will refer to it any more, and what became of it is known.
 void Engine::forget_if_done(std::int64_t id, std::int64_t position) {
   const auto found = awaited_.find(id);
-  if (found != awaited_.end() && found->second.last_referrer <= position && found->second.left()) awaited_.erase(found);
+  if (found != awaited_.end() && found->second.last_referrer <= position && found->second.left() &&
+      !expected_.contains(id))
+    awaited_.erase(found);
+}
+
+// Somebody has submitted a job that refers to these, and that has not entered yet.
+void Engine::expect(std::span<const Predecessor> before) {
+  if (before.empty()) return;
+  const TakenIds &ids = taken_ids();
+  for (const Predecessor &predecessor : before) {
+    ++expected_[predecessor.job];
+    const auto found = ids.live.find(predecessor.job);
+    if (found == ids.live.end() || awaited_.contains(predecessor.job)) continue;
+    await(found->second, -1);
+    awaited_.at(predecessor.job).started = jobs_[found->second].first_start();
+  }
+}
+
+void Engine::expect_no_more(std::span<const Predecessor> before) {
+  for (const Predecessor &predecessor : before)
+    if (const auto found = expected_.find(predecessor.job); --found->second == 0) expected_.erase(found);
+}
+
+void Engine::follow_submitted(Slot slot) {
+  const std::vector<Predecessor> before = std::exchange(jobs_[slot].extra->before, {});
+  expect_no_more(before);
+  follow(slot, before, jobs_[slot].extra->any, log_position());
+}
+
+// Do jobs that are coming refer to this one, which enters now?
+void Engine::enter_expected(Slot slot) {
+  if (!jobs_[slot].awaited && expected_.contains(jobs_[slot].id)) await(slot, -1);
 }
 
 // A job with predecessors has been submitted.
@@ -89,7 +120,7 @@ void Engine::tell_end(const Job &job, State state) {
   Awaited &awaited = awaited_.at(job.id);
   awaited.ended = now_, awaited.completed = state == State::Completed;
   tell_followers(job.id, awaited);
-  forget_if_done(job.id, input_begin_ + static_cast<std::int64_t>(cursor_) - 1);
+  forget_if_done(job.id, log_position());
   if (dismissing_) return;
   // One after the other, not one within the other: chains may be long.
   dismissing_ = true;

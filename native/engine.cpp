@@ -133,8 +133,11 @@ void Engine::open_pass(Decider &decider) {
 void Engine::has_decided() {
   phase_ = Phase::After;
   told_ = events_.size();
-  if (unheard_.empty()) [[likely]]
-    return;
+  if (!unheard_.empty()) [[unlikely]]
+    tell_unheard();
+}
+
+void Engine::tell_unheard() {
   events_.insert(events_.end(), unheard_.begin(), unheard_.end());
   unheard_.clear();
 }
@@ -266,6 +269,7 @@ bool Engine::next_timer(Time at_most, bool corrections_only) {
     }
     if (timer.kind == TimerKind::Wake) {
       tell(Event::Kind::Woken, kNoSlot);
+      if (timer.sequence >= 0) woken_.push_back(timer.sequence);
       handled = true;
       continue;
     }

@@ -26,7 +26,7 @@ struct Options {
   bool validate = false;
   bool repeat_workload = true;       // in the rows of results
   bool keep_history = false;         // what finished jobs took, by user
-  bool follow_dependencies = false;  // later jobs of the log may refer to those that are submitted during the run
+  bool follow_dependencies = false;  // of the log: its jobs may refer to those that are submitted during the run
   bool own_amounts = false;          // the decider answers for what jobs get: it may grant less than they ask for
   bool follow_rates = false;         // estimated ends of running jobs change with their rates
 };
@@ -126,7 +126,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void submit();  // the next job of the workload
   void enter(Slot slot, Time cancel);
   bool affordable_alone(const Job &job) const;
-  void read_shapes(Job &job, std::size_t i);
+  [[gnu::noinline, gnu::cold]] void read_shapes(Job &job, std::size_t i);
   void read_attachments(Job &job, std::size_t i);
   void make_eligible(Slot slot);
   void begin(Slot slot, double priority, Backfilled backfilled);
@@ -143,8 +143,14 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void await(Slot slot, std::int64_t last_referrer);
   void follow(Slot slot, std::span<const Predecessor> before, bool any, std::int64_t position);
   void forget_if_done(std::int64_t id, std::int64_t position);
-  void let_go(Slot slot);
-  void dismiss(Slot slot);
+  // The same of jobs that are submitted during the run.
+  void expect(std::span<const Predecessor> before);  // one that refers to these is coming
+  void expect_no_more(std::span<const Predecessor> before);
+  [[gnu::noinline, gnu::cold]] void enter_expected(Slot slot);
+  [[gnu::noinline, gnu::cold]] void follow_submitted(Slot slot);
+  std::int64_t log_position() const { return input_begin_ + static_cast<std::int64_t>(cursor_) - 1; }
+  [[gnu::noinline, gnu::cold]] void let_go(Slot slot);
+  [[gnu::noinline, gnu::cold]] void dismiss(Slot slot);
   void tell_followers(std::int64_t id, Awaited &awaited);
   void write_predecessor(const Job &job, const Predecessor &predecessor, bool any, bool known);
   void release(Slot slot);
@@ -170,7 +176,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void settle_books(Slot slot);  // of the budget, up to now
   void write_books(Slot slot, bool onto);
   [[gnu::noinline, gnu::cold]] void note_move(Slot slot, bool onto);
-  void write_places(Slot slot);
+  [[gnu::noinline, gnu::cold]] void write_places(Slot slot);
   [[gnu::noinline, gnu::cold]] Amount take_granted(Job &job);
   [[gnu::noinline, gnu::cold]] void give_back_granted(const Job &job);
   [[gnu::noinline, gnu::cold]] void count_others(const Job &job, int sign, std::size_t first);
@@ -179,23 +185,24 @@ class Engine : public std::enable_shared_from_this<Engine> {
       count_others(job, sign, 1);
   }
   // Jobs that come while it runs (submissions.cpp).
-  bool stays_open();   // nothing is left to happen: whether more jobs may come
-  Time next_coming();  // when the next one enters that was submitted for later
-  bool enter_next();   // the next one that is due now
+  [[gnu::noinline, gnu::cold]] bool stays_open();   // nothing is left to happen: whether more jobs may come
+  [[gnu::noinline, gnu::cold]] Time next_coming();  // when the next one enters that was submitted for later
+  [[gnu::noinline, gnu::cold]] bool enter_next();   // the next one that is due now
   void enter_submitted(Slot slot, Time called, Time cancel);
   void discard(Slot slot);
-  Slot new_job(const Submission &submission);
+  Slot new_job(const Submission &submission, Baggage &&baggage);
   [[noreturn]] void refuse_submission(const std::string &why) const;
   std::int64_t take_id(std::int64_t wanted);
-  void note_id(const Job &job);
+  TakenIds &taken_ids();
+  [[gnu::noinline, gnu::cold]] void note_id(Slot slot);  // of a job of the log that enters
   void write_submitted(const Job &job, Time called, Time cancel);
-  void write_hold(Job &job);  // that ends now
-  void fill_keys();
+  [[gnu::noinline, gnu::cold]] void write_hold(Job &job);  // that ends now
+  [[gnu::noinline, gnu::cold]] void fill_keys();
   void set_timer(Time time, TimerKind kind, Slot slot);
   Time true_end(const Job &job) const;
   const EstimatedEnds &estimated_ends();
   void write(const Job &job, State state);
-  void write_piece(Job &job, PieceEnd how, Reason reason = Reason::None);
+  [[gnu::noinline, gnu::cold]] void write_piece(Job &job, PieceEnd how, Reason reason = Reason::None);
 
   // Rates and who has a say in them (rates.cpp).
   Pace &pace_of(Job &job);
@@ -224,12 +231,14 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // How placed jobs fare (execution.cpp).
   Occupants &occupants();
   void sort_by_start(std::vector<Slot> &slots) const;  // each once
-  void ask_about_rates();
-  double ask_about_work(Slot slot, const Shares &shares);
-  void set_whole(Job &job, double whole);
+  [[gnu::noinline, gnu::cold]] void ask_about_rates();
+  [[gnu::noinline, gnu::cold]] double ask_about_work(Slot slot, const Shares &shares);
+  [[gnu::noinline, gnu::cold]] void set_whole(Job &job, double whole);
 
   void write_node(int node, NodeMode mode);
   void tell(Event::Kind kind, Slot slot, int node = -1);
+  [[gnu::noinline, gnu::cold]] void tell_later(Event::Kind kind, Slot slot, int node);
+  [[gnu::noinline, gnu::cold]] void tell_unheard();
   void has_decided();  // the decider knows the events so far; what it has done may be told in another round
 
   // Work in the course of a pass, counted so that a slow one looks at the clock now and then: a step is what takes a
@@ -277,6 +286,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   LiveCluster cluster_;
   std::unique_ptr<BudgetBooks> books_;  // null if there is no budget
   bool track_ends_ = false;
+  bool cores_say_it_all_ = true;  // of every job that has been eligible: see Plan::countable
 
   std::deque<Request> requests_;
   std::vector<Reason> request_reasons_;
@@ -298,18 +308,19 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::vector<std::pair<std::uint64_t, Slot>>
       unlisted_;  // started since they were last put in order: (start order, slot)
   Heap<Timer> timers_;
-  Heap<Coming> coming_;  // submitted during the run, for later
+  ComingJobs coming_;  // submitted during the run, for later
   std::vector<std::unique_ptr<Parcel>> parcels_;
   std::uint64_t submissions_ = 0;
-  std::int64_t submitted_ = 0, next_own_id_ = kFirstOwnId;
-  std::unique_ptr<TakenIds> ids_;                            // null until somebody chooses an id
+  std::int64_t submitted_ = 0, announced_ = 0, next_own_id_ = kFirstOwnId;
+  std::unique_ptr<TakenIds> ids_;                            // null until somebody chooses an id or names a job by it
   std::shared_ptr<KeySource> key_sources_[2];                // null where the host computes none
   std::vector<std::pair<Slot, std::int64_t>> without_keys_;  // (slot, sequence) of jobs that have entered without them
   bool open_ = false;                                        // more may come: wake-ups count, although there is no job
   const char *asking_ = nullptr;                             // what somebody is being asked; he may do nothing then
   std::vector<Event> events_;
-  std::size_t told_ = 0;        // how many of them the decider knows
-  std::vector<Event> unheard_;  // jobs that came or were held while it decided: told in another round
+  std::size_t told_ = 0;             // how many of them the decider knows
+  std::vector<std::int64_t> woken_;  // observers who asked for this instant, by their number among `View::wakers`
+  std::vector<Event> unheard_;       // jobs that came or were held while it decided: told in another round
   Phase phase_ = Phase::Before;
   std::int64_t passes_ = -1;  // made so far, less one
   static constexpr std::int64_t kStepsBetweenLooks = 1 << 18;
@@ -331,9 +342,10 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::uint64_t changes_ = 0, starts_ = 0, timer_order_ = 0;
   std::uint64_t moved_ends_ = 0;  // entries of ends_ that are out of date
 
-  std::unordered_map<std::int64_t, Awaited> awaited_;  // by id: the jobs that others refer to, or will
-  std::vector<Slot> hopeless_;                         // held jobs whose condition can never hold,
-  bool dismissing_ = false;                            // while they are being dismissed
+  std::unordered_map<std::int64_t, Awaited> awaited_;        // by id: the jobs that others refer to, or will
+  std::unordered_map<std::int64_t, std::int32_t> expected_;  // ids that jobs that are coming refer to; how many do
+  std::vector<Slot> hopeless_;                               // held jobs whose condition can never hold,
+  bool dismissing_ = false;                                  // while they are being dismissed
   std::unordered_map<std::int32_t, std::vector<Finished>> history_;
   std::vector<Slot> suspended_;
 
@@ -368,5 +380,6 @@ inline const Machine &View::machine() const { return engine_->machine_; }
 inline const Placement &View::placement() const { return engine_->placement_; }
 inline std::uint64_t View::changes() const { return engine_->changes_; }
 inline bool View::has_calendar() const { return !engine_->calendar_.empty(); }
+inline bool View::plans_by_nodes() const { return !engine_->cores_say_it_all_ || has_calendar(); }
 
 }  // namespace schedlab

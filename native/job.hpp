@@ -69,34 +69,28 @@ struct Pace {
   Time begin = 0;               // which was then,
   double work = 0;              // with so much left to do
   double believed = 0;          // and so much as believed, at Job::since, if beliefs follow rates
-  double whole = -1;            // the work of the whole job where it runs, if not its runtime; -1 if it is
+  Time first_start = std::numeric_limits<double>::quiet_NaN();  // of one that was requeued
+  double whole = -1;  // the work of the whole job where it runs, if not its runtime; -1 if it is
 };
 
 // What few jobs have.
 struct Extra {
-  std::int64_t ticket = 0;     // by which it was known before it entered and got its sequence; negative
-  Time called = kNever;        // when it was submitted, if that was before it entered,
-  Time cancel = kNever;        // and when it will leave if it still waits
   Time held_since = kNever;    // by a decision; kNever if it is not
   Time queued_since = kNever;  // its place (eligible time) in the queue of a policy that has not heard that it is held
   std::string attachments;     // as JSON
+  std::vector<Predecessor> before;  // of one that was submitted during the run, until it enters: whom it waits for,
+  bool any = false;                 // of whom one suffices
 };
 
 struct Job {
   // What the workload says.
   std::int64_t sequence, id;
+  std::int64_t ticket = 0;  // by which it was known before it entered and got its sequence; negative, 0 if it was not
   Time submit, runtime, limit;
   std::int64_t count, cores;
   const Request *request;
   std::int32_t request_number, user, group, queue, partition;
-  std::unique_ptr<Flexible> flexible;  // null: it is rigid
-  std::int32_t shape = 0;              // which of its shapes the fields above are
-  bool awaited;                        // others may refer to it
-  std::unique_ptr<Waits> waits;        // null: it is not held by predecessors
-  std::unique_ptr<Pace> pace;          // null: it works at rate 1, and nothing is told of it but its row
-  std::unique_ptr<Extra> extra;        // null: it has nothing of that
-
-  Extra &more() { return *(extra ? extra : extra = std::make_unique<Extra>()); }
+  std::int32_t shape = 0;  // which of its shapes the fields above are
 
   // What has become of it.
   State state;
@@ -121,12 +115,21 @@ struct Job {
   bool released;           // its resources are free already (passes=event)
   Amount allocated_cores;  // whole nodes count in full
   Shares shares;
-  std::unique_ptr<const Granted> granted;  // null: so many chunks of its request; else `cores` are those granted
-  Slot previous, next;                     // neighbours in the list of waiting jobs
+  Slot previous, next;  // neighbours in the list of waiting jobs
 
   Time reserved_start;  // conservative: its reservation
   Shares reserved_shares;
   std::uint64_t reserved_mark;  // of the plan, when nothing earlier was found
+
+  // What few jobs have. One beside the other, so that a look at all of them is a look at one place.
+  std::unique_ptr<Flexible> flexible;      // null: it is rigid
+  std::unique_ptr<Waits> waits;            // null: it is not held by predecessors
+  std::unique_ptr<Pace> pace;              // null: it works at rate 1, and nothing is told of it but its row
+  std::unique_ptr<Extra> extra;            // null: it has nothing of that
+  std::unique_ptr<const Granted> granted;  // null: so many chunks of its request; else `cores` are those granted
+  bool awaited;                            // others may refer to it
+
+  Extra &more() { return *(extra ? extra : extra = std::make_unique<Extra>()); }
 
   // Nothing has become of it yet.
   void make_new() {
@@ -147,6 +150,8 @@ struct Job {
 
   // The work of the whole job where it runs: its runtime, unless an execution model says otherwise.
   double whole() const { return pace && pace->whole >= 0 ? pace->whole : runtime; }
+  // When it first began to run; not a number if it has not.
+  Time first_start() const { return pace && !std::isnan(pace->first_start) ? pace->first_start : start; }
   // What it has done of it by then; what it cost to begin again is not among it.
   double done(Time now) const {
     const double doing = doing_since(now);

@@ -35,7 +35,7 @@ class JobView {
   }
 
  private:
-  bool is_ticket_of(const Job &job) const { return sequence_ < -1 && job.extra && job.extra->ticket == sequence_; }
+  bool is_ticket_of(const Job &job) const { return sequence_ < -1 && job.ticket == sequence_; }
 
   std::shared_ptr<View> view_;
   Slot slot_;

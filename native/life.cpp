@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "engine.hpp"
+#include "plan.hpp"
 
 namespace schedlab {
 
@@ -21,7 +22,7 @@ void Engine::submit() {
   const Slot slot = jobs_.acquire();
   Job &job = jobs_[slot];
   const std::size_t i = cursor_++;
-  job.sequence = next_sequence_++;
+  job.sequence = next_sequence_++, job.ticket = 0;
   job.id = input_.id[i];
   job.submit = input_.submit[i];
   job.runtime = input_.runtime[i], job.limit = input_.limit[i];
@@ -32,17 +33,19 @@ void Engine::submit() {
   job.partition = input_.partition[i];
   if (input_.key[0]) job.given_key[0] = input_.key[0][i];
   if (input_.key[1]) job.given_key[1] = input_.key[1][i];
-  job.flexible.reset(), job.shape = 0;
+  job.shape = 0;
+  if (job.flexible) [[unlikely]]
+    job.flexible.reset();
   if (job.extra) [[unlikely]]
     job.extra.reset();
   if (input_.shape_end) read_shapes(job, i);
   if (input_.attachment_end) [[unlikely]]
     read_attachments(job, i);
-  if (ids_) [[unlikely]]
-    note_id(job);
   job.make_new();
   if (input_.before_end) [[unlikely]]
     read_predecessors(slot, i);
+  if (ids_) [[unlikely]]
+    note_id(slot);
   job.first_estimate = estimator_->estimate(job, slot);
   enter(slot, input_.cancel[i]);
 }
@@ -93,7 +96,7 @@ void Engine::read_shapes(Job &job, std::size_t i) {
 }
 
 // What it carries along.
-[[gnu::noinline]] void Engine::read_attachments(Job &job, std::size_t i) {
+[[gnu::noinline, gnu::cold]] void Engine::read_attachments(Job &job, std::size_t i) {
   const std::int64_t first = i == 0 ? 0 : input_.attachment_end[i - 1], last = input_.attachment_end[i];
   if (first < last)
     job.more().attachments.assign(input_.attachment_text + first, static_cast<std::size_t>(last - first));
@@ -150,6 +153,8 @@ void Engine::enqueue(Slot slot) {
   (waiting_last_ == kNoSlot ? waiting_first_ : jobs_[waiting_last_].next) = slot;
   waiting_last_ = slot;
   ++waiting_count_, waiting_cores_ += job.cores;
+  if (!job.request->countable || job.request->exclusive) [[unlikely]]
+    cores_say_it_all_ = cores_say_it_all_ && Plan::countable(*view_, job);
   count_queued(job, +1);
 }
 
@@ -225,7 +230,10 @@ void Engine::occupy(Slot slot) {
   Job &job = jobs_[slot];
   if (books_) [[unlikely]]
     settle_books(slot);
-  job.allocated_cores = job.granted ? take_granted(job) : cluster_.take(*job.request, job.shares);
+  if (job.granted) [[unlikely]]
+    job.allocated_cores = take_granted(job);
+  else
+    job.allocated_cores = cluster_.take(*job.request, job.shares);
   if (books_) [[unlikely]]
     write_books(slot, true);
   if (note_moves_) note_move(slot, true);
@@ -378,9 +386,15 @@ void Engine::cancel(Slot slot) {
 }
 
 void Engine::tell(Event::Kind kind, Slot slot, int node) {
-  if (phase_ != Phase::Deciding) events_.push_back({kind, slot, node});
-  // Otherwise the decider knows what it has done itself. But who is asked as a part of it may not:
-  else if (kind == Event::Kind::Submitted || kind == Event::Kind::Held || kind == Event::Kind::Cancelled) [[unlikely]]
+  if (phase_ != Phase::Deciding) [[likely]]
+    events_.push_back({kind, slot, node});
+  else
+    tell_later(kind, slot, node);
+}
+
+// The decider knows what it has done itself. But who is asked as a part of it may not.
+void Engine::tell_later(Event::Kind kind, Slot slot, int node) {
+  if (kind == Event::Kind::Submitted || kind == Event::Kind::Held || kind == Event::Kind::Cancelled)
     unheard_.push_back({kind, slot, node});
 }
 
@@ -460,7 +474,8 @@ void Engine::leave(Slot slot, State state) {
   write(job, state);
   ++ended_;
   gone_.push_back(slot);
-  job.waits.reset();
+  if (job.waits) [[unlikely]]
+    job.waits.reset();
   if (job.awaited && state < State::Held) [[unlikely]]
     tell_end(job, state);
 }

@@ -13,6 +13,7 @@ class Plan {
  public:
   static std::unique_ptr<Plan> by_count(const View &view);
   static std::unique_ptr<Plan> by_nodes(const View &view);
+  static std::unique_ptr<Plan> of(const View &view) { return view.plans_by_nodes() ? by_nodes(view) : by_count(view); }
   // Can a plan by count stand for this job?
   static bool countable(const View &view, const Job &job);
 

@@ -16,11 +16,6 @@ class PlannedEasy final : public QueuePolicy {
         reservations_(choice.reservations) {}
 
   bool needs_estimated_ends() const override { return true; }
-  std::vector<double> memory() const override { return {by_nodes_ ? 1.0 : 0.0}; }
-  void recall(View &view, std::span<const double> memory) override {
-    QueuePolicy::recall(view, memory);
-    by_nodes_ = !memory.empty() && memory[0] != 0;
-  }
 
   void review(View &view) override {
     QueuePolicy::review(view);
@@ -30,7 +25,7 @@ class PlannedEasy final : public QueuePolicy {
     std::vector<Reservation> first;
     for (WaitingList::Position p; !queue_.at_end(p) && first.size() < most; p = queue_.next(p))
       first.push_back({queue_[p].slot});
-    blame_.look(view, by_nodes_, first);
+    blame_.look(view, view.plans_by_nodes(), first);
   }
   Why reason(View &view, Slot slot) override {
     if (const auto obstacle = view.obstacle(slot)) return {*obstacle};
@@ -41,11 +36,9 @@ class PlannedEasy final : public QueuePolicy {
  protected:
   bool dynamic() const override { return true; }  // the plan is made anew each time, so may the order be
 
-  void entered(View &view, Slot slot) override { by_nodes_ = by_nodes_ || !Plan::countable(view, view.job(slot)); }
-
   void pass(View &view) override {
-    if (!plan_ || planned_by_nodes_ != by_nodes_)
-      plan_ = by_nodes_ ? Plan::by_nodes(view) : Plan::by_count(view), planned_by_nodes_ = by_nodes_;
+    if (!plan_ || by_nodes_ != view.plans_by_nodes())
+      plan_ = Plan::of(view), by_nodes_ = view.plans_by_nodes();
     else
       plan_->reset();
     std::int64_t left = depth_ < 0 ? std::numeric_limits<std::int64_t>::max() : depth_;
@@ -93,8 +86,8 @@ class PlannedEasy final : public QueuePolicy {
   Order scan_;
   std::int64_t depth_;
   int reservations_;
-  bool by_nodes_ = false, planned_by_nodes_ = false;
   std::unique_ptr<Plan> plan_;  // made anew in each pass; kept for its memory
+  bool by_nodes_ = false;       // the plan
   Blame blame_;
 };
 

@@ -46,7 +46,12 @@ double number_in(const nb::object &answer) {
 
 }  // namespace
 
-void HostedDecider::before(View &, std::span<const Event> events) {
+void HostedDecider::before(View &view, std::span<const Event> events) {
+  if (view.anybody_woken() && !woken_.is_none()) {
+    nb::gil_scoped_acquire held;
+    woken_(nb::cast(view_), view.take_woken());
+    events = view.events();
+  }
   if (before_.is_none()) return;
   nb::gil_scoped_acquire held;
   std::size_t told = events.size();

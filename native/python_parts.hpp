@@ -14,14 +14,16 @@ namespace schedlab {
 class HostedDecider final : public Decider {
  public:
   // decide(view, events); or none, then the native policy decides. before(view, events), entered(view, events), which
-  // is told what was added meanwhile, and after(view) may be none.
+  // is told what was added meanwhile, after(view) and woken(view, numbers of those who asked for this instant) may be
+  // none.
   HostedDecider(std::shared_ptr<Decider> native, nanobind::object decide, nanobind::object before,
-                nanobind::object entered, nanobind::object after, nanobind::object recall)
+                nanobind::object entered, nanobind::object after, nanobind::object woken, nanobind::object recall)
       : native_(std::move(native)),
         decide_(std::move(decide)),
         before_(std::move(before)),
         entered_(std::move(entered)),
         after_(std::move(after)),
+        woken_(std::move(woken)),
         recall_(std::move(recall)) {}
 
   void set_view(std::shared_ptr<View> view) { view_ = std::move(view); }
@@ -29,7 +31,7 @@ class HostedDecider final : public Decider {
   void decide(View &view, std::span<const Event> events) override;
   void after(View &view) override;
   bool needs_estimated_ends() const override { return true; }
-  bool observed() const override { return !before_.is_none() || !after_.is_none(); }
+  bool observed() const override { return !before_.is_none() || !after_.is_none() || !woken_.is_none(); }
   std::vector<double> memory() const override { return native_->memory(); }
   void recall(View &view, std::span<const double> memory) override;
   bool explains() const override { return decide_.is_none(); }
@@ -38,7 +40,7 @@ class HostedDecider final : public Decider {
 
  private:
   std::shared_ptr<Decider> native_;
-  nanobind::object decide_, before_, entered_, after_, recall_;
+  nanobind::object decide_, before_, entered_, after_, woken_, recall_;
   std::shared_ptr<View> view_;
 };
 

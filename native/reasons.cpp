@@ -315,11 +315,8 @@ Slot View::delayed_reservation(Slot slot) {
   if (reservations_.empty()) return kNoSlot;
   std::vector<Reservation> reservations;
   for (const Slot other : reservations_) reservations.push_back({other});
-  bool by_nodes = plan_by_nodes_;
-  for (Slot other = first_waiting(); other != kNoSlot; other = job(other).next)
-    by_nodes = by_nodes || !Plan::countable(*this, job(other));
   if (std::exchange(engine_->reasons_->blamed, engine_->reasons_->instant) != engine_->reasons_->instant)
-    engine_->reasons_->blame->look(*this, by_nodes, reservations);
+    engine_->reasons_->blame->look(*this, plans_by_nodes(), reservations);
   return engine_->reasons_->blame->of(slot);
 }
 

@@ -25,11 +25,10 @@ T get(const std::string &bytes, std::size_t &at) {
 
 }  // namespace
 
-// The marks that deciders have left on waiting jobs, how reservations are planned, and what the decider remembers
-// besides. A plan itself is not among it: time has passed when the run goes on, and then it is made anew.
+// The marks that deciders have left on waiting jobs, and what the decider remembers besides. A plan itself is not among
+// it: time has passed when the run goes on, and then it is made anew.
 std::string Engine::snapshot(const Decider &decider) const {
   std::string bytes;
-  put(bytes, view_->plan_by_nodes_);
   put(bytes, waiting_count_);
   for (Slot slot = waiting_first_; slot != kNoSlot; slot = jobs_[slot].next) {
     const Job &job = jobs_[slot];
@@ -66,14 +65,13 @@ void Engine::replay_pass() {
   if (told_ == 0) has_decided();
   if (!without_keys_.empty()) fill_keys();
   phase_ = Phase::Before;
-  moves_.clear();
+  moves_.clear(), woken_.clear();
   if (occupants_) occupants_->take_changed();  // what models said of them has been done again
   conclude();
 }
 
 void Engine::recall(Decider &decider) {
   std::size_t at = 0;
-  view_->plan_by_nodes_ = get<bool>(past_snapshot_, at);
   const auto waiting = get<std::int64_t>(past_snapshot_, at);
   bool same = waiting == waiting_count_;
   for (std::int64_t i = 0; same && i < waiting; ++i) {
@@ -147,7 +145,7 @@ void View::redo(const JournalReader &past) {
       set_rate(slot, entry.a, past.extra);
       break;
     case Act::WakeAt:
-      wake_at(entry.a);
+      wake_at(entry.a, entry.who);
       break;
     case Act::Close:
       close(node, static_cast<NodeMode>(entry.shape));

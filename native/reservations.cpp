@@ -11,7 +11,7 @@ bool View::reserved(Slot slot) const {
 }
 
 const Plan &View::plan(const Job &job) {
-  const bool by_nodes = plan_by_nodes_ || !Plan::countable(*this, job);
+  const bool by_nodes = plans_by_nodes() || !Plan::countable(*this, job);  // it may be tried in another shape
   if (plan_ && planned_at_ == now() && planned_changes_ == changes() && planned_starts_ == engine_->starts_ &&
       by_nodes == plan_by_nodes_)
     return *plan_;

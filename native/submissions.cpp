@@ -26,7 +26,7 @@ std::string text(double value) {
 
 // ---- entering ----
 
-Slot Engine::new_job(const Submission &submission) {
+Slot Engine::new_job(const Submission &submission, Baggage &&baggage) {
   const Slot slot = jobs_.acquire();
   Job &job = jobs_[slot];
   job.id = submission.id;
@@ -37,9 +37,14 @@ Slot Engine::new_job(const Submission &submission) {
   job.count = submission.count, job.cores = job.count * job.request->cores;
   job.user = submission.user, job.group = submission.group, job.queue = submission.queue;
   job.partition = submission.partition;
-  job.flexible.reset(), job.shape = 0, job.extra.reset();
+  job.flexible.reset(), job.shape = 0, job.extra.reset(), job.ticket = 0;
   job.state = State::Coming;
   job.make_new();
+  if (!baggage.empty()) {
+    Extra &extra = job.more();
+    extra.attachments = std::move(baggage.attachments);
+    extra.before = std::move(baggage.before), extra.any = baggage.any;
+  }
   return slot;
 }
 
@@ -55,7 +60,13 @@ void Engine::enter_submitted(Slot slot, Time called, Time cancel) {
   }
   ++next_sequence_, ++submitted_;
   write_submitted(job, called, cancel);
-  if (options_.follow_dependencies) await(slot, std::numeric_limits<std::int64_t>::max());
+  if (job.extra && !job.extra->before.empty()) follow_submitted(slot);
+  if (options_.follow_dependencies)
+    if (const std::int64_t last = host_.last_referrer(job.id); last > log_position()) await(slot, last);
+  if (ids_) {
+    ids_->live.emplace(job.id, slot);
+    enter_expected(slot);
+  }
   if (key_sources_[0] || key_sources_[1]) without_keys_.emplace_back(slot, job.sequence);
   enter(slot, cancel);
 }
@@ -64,7 +75,12 @@ void Engine::enter_submitted(Slot slot, Time called, Time cancel) {
 void Engine::discard(Slot slot) {
   Job &job = jobs_[slot];
   job.state = State::Gone;
-  job.sequence = -1;
+  job.sequence = -1, job.ticket = 0;
+  --announced_;
+  if (job.extra && !job.extra->before.empty()) {
+    expect_no_more(job.extra->before);
+    for (const Predecessor &predecessor : job.extra->before) forget_if_done(predecessor.job, log_position());
+  }
   job.extra.reset();
   jobs_.give_back(slot);
 }
@@ -82,16 +98,13 @@ bool Engine::enter_next() {
   const Coming next = coming_.top();
   coming_.pop();
   if (next.slot != kNoSlot) {
-    const Extra &extra = jobs_[next.slot].more();
-    enter_submitted(next.slot, extra.called, extra.cancel);
+    enter_submitted(next.slot, jobs_[next.slot].since, jobs_[next.slot].end);
     return true;
   }
   Parcel &parcel = *parcels_[next.parcel];
   const std::size_t i = parcel.next++;
   const Submission job = parcel.jobs[i];
-  const Slot slot = new_job(job);
-  if (!parcel.attachments.empty() && !parcel.attachments[i].empty())
-    jobs_[slot].more().attachments = std::move(parcel.attachments[i]);
+  const Slot slot = new_job(job, parcel.baggage.empty() ? Baggage() : std::move(parcel.baggage[i]));
   const Time called = parcel.called;
   if (parcel.next == parcel.jobs.size())
     parcels_[next.parcel].reset();
@@ -147,23 +160,31 @@ std::int64_t Engine::take_id(std::int64_t wanted) {
     while (ids_ && (ids_->chosen.contains(next_own_id_) || ids_->live.contains(next_own_id_))) ++next_own_id_;
     return next_own_id_++;
   }
-  if (!ids_) {
-    ids_ = std::make_unique<TakenIds>();
-    for (Slot slot = 0; slot < jobs_.size(); ++slot)
-      if (jobs_[slot].state != State::Gone) ids_->live.insert(jobs_[slot].id);
-  }
+  taken_ids();
   if (ids_->live.contains(wanted) || (wanted >= kFirstOwnId && wanted < next_own_id_) ||
       !ids_->chosen.insert(wanted).second)
     refuse_submission("there is a job " + std::to_string(wanted) + " already: leave the id out, or choose another");
   return wanted;
 }
 
-void Engine::note_id(const Job &job) {
+TakenIds &Engine::taken_ids() {
+  if (!ids_) {
+    ids_ = std::make_unique<TakenIds>();
+    for (Slot slot = 0; slot < jobs_.size(); ++slot)
+      if (const Job &job = jobs_[slot]; job.state != State::Gone && job.state != State::Coming)
+        ids_->live.emplace(job.id, slot);
+  }
+  return *ids_;
+}
+
+void Engine::note_id(Slot slot) {
+  const Job &job = jobs_[slot];
   if (ids_->chosen.contains(job.id))
     throw DecisionError("job " + std::to_string(job.id) + " of the workload comes at " + text(now_) +
                         " s, but its id was given to a job that was submitted during the run: leave the ids of such "
                         "jobs out, or choose others");
-  ids_->live.insert(job.id);
+  ids_->live.emplace(job.id, slot);
+  enter_expected(slot);
 }
 
 // ---- what is written down ----
@@ -209,16 +230,20 @@ void Engine::refuse_submission(const std::string &why) const {
 
 namespace {
 
-// In the journal: how many, when, then the fixed fields of each, then what they carry along.
-std::string written(std::span<const Submission> jobs, std::span<const std::string> attachments, bool parcel) {
+// In the journal: how many, the fixed fields of each, then what they carry along.
+std::string written(std::span<const Submission> jobs, std::span<const Baggage> baggage, bool parcel) {
   std::string bytes(1, parcel ? '\1' : '\0');
   const auto put = [&](const void *from, std::size_t size) { bytes.append(static_cast<const char *>(from), size); };
-  const std::uint64_t sizes[2] = {jobs.size(), attachments.size()};
+  const std::uint64_t sizes[2] = {jobs.size(), baggage.size()};
   put(sizes, sizeof sizes);
   put(jobs.data(), jobs.size_bytes());
-  for (const std::string &one : attachments) {
-    const std::uint64_t size = one.size();
-    put(&size, sizeof size), bytes.append(one);
+  for (const Baggage &one : baggage) {
+    const std::uint64_t lengths[2] = {one.attachments.size(), one.before.size()};
+    put(lengths, sizeof lengths), put(&one.any, sizeof one.any);
+    bytes.append(one.attachments);
+    for (const Predecessor &predecessor : one.before)
+      put(&predecessor.job, sizeof predecessor.job), put(&predecessor.condition, sizeof predecessor.condition),
+          put(&predecessor.delay, sizeof predecessor.delay);
   }
   return bytes;
 }
@@ -236,17 +261,21 @@ void View::submit_again(const std::string &bytes) {
   get(sizes, sizeof sizes);
   std::vector<Submission> jobs(sizes[0]);
   get(jobs.data(), jobs.size() * sizeof(Submission));
-  std::vector<std::string> attachments(sizes[1]);
-  for (std::string &one : attachments) {
-    std::uint64_t size;
-    get(&size, sizeof size);
-    one.resize(size);
-    get(one.data(), size);
+  std::vector<Baggage> baggage(sizes[1]);
+  for (Baggage &one : baggage) {
+    std::uint64_t lengths[2];
+    get(lengths, sizeof lengths), get(&one.any, sizeof one.any);
+    one.attachments.resize(lengths[0]);
+    get(one.attachments.data(), lengths[0]);
+    one.before.resize(lengths[1]);
+    for (Predecessor &predecessor : one.before)
+      get(&predecessor.job, sizeof predecessor.job), get(&predecessor.condition, sizeof predecessor.condition),
+          get(&predecessor.delay, sizeof predecessor.delay);
   }
   if (bytes[0])
-    submit(std::move(jobs), std::move(attachments));
+    submit(std::move(jobs), std::move(baggage));
   else
-    submit(jobs[0], attachments.empty() ? std::string() : std::move(attachments[0]));
+    submit(jobs[0], baggage.empty() ? Baggage() : std::move(baggage[0]));
 }
 
 void View::check_submission(const Submission &job) const {
@@ -266,34 +295,41 @@ void View::check_submission(const Submission &job) const {
                                std::to_string(engine_->requests_.size()) + ": give a schedlab.Request");
 }
 
-Slot View::submit(const Submission &given, std::string attachments) {
+void View::check_baggage(const Baggage &baggage) const {
+  for (const Predecessor &predecessor : baggage.before)
+    if (!(predecessor.delay >= 0 && predecessor.delay < kNever))
+      engine_->refuse_submission("its delay after job " + std::to_string(predecessor.job) + " is " +
+                                 text(predecessor.delay) + ", expected seconds");
+}
+
+Slot View::submit(const Submission &given, Baggage baggage) {
   check_submission(given);
+  check_baggage(baggage);
   Submission job = given;
   job.id = engine_->take_id(given.id);
   last_job = job.id;
-  if (engine_->journal_) {
-    const bool none = attachments.empty();
-    note(Act::Submit, 0, 0, 0, 0, 0, {}, written({&given, 1}, {&attachments, none ? std::size_t{0} : 1}, false));
-  }
-  const Slot slot = engine_->new_job(job);
+  if (engine_->journal_)
+    note(Act::Submit, 0, 0, 0, 0, 0, {}, written({&given, 1}, {&baggage, baggage.empty() ? std::size_t{0} : 1}, false));
+  engine_->expect(baggage.before);
+  ++engine_->announced_;
+  const Slot slot = engine_->new_job(job, std::move(baggage));
   Job &made = engine_->jobs_[slot];
-  if (!attachments.empty()) made.more().attachments = std::move(attachments);
   if (job.at <= now()) {
     engine_->enter_submitted(slot, now(), job.cancel);
     return slot;
   }
   const std::uint64_t order = engine_->submissions_++;
-  Extra &extra = made.more();
-  made.sequence = extra.ticket = ticket(order);
-  extra.called = now(), extra.cancel = job.cancel;
+  made.sequence = made.ticket = ticket(order);
+  made.since = now(), made.end = job.cancel;  // until it enters: when it was submitted, and when it would leave
   engine_->coming_.push({job.at, order, slot, 0});
   return slot;
 }
 
-std::vector<std::int64_t> View::submit(std::vector<Submission> jobs, std::vector<std::string> attachments) {
+std::vector<std::int64_t> View::submit(std::vector<Submission> jobs, std::vector<Baggage> baggage) {
   std::vector<std::int64_t> ids;
   if (jobs.empty()) return ids;
   for (const Submission &job : jobs) check_submission(job);
+  for (const Baggage &one : baggage) check_baggage(one);
   ids.reserve(jobs.size());
   try {
     for (const Submission &job : jobs) ids.push_back(engine_->take_id(job.id));
@@ -302,28 +338,29 @@ std::vector<std::int64_t> View::submit(std::vector<Submission> jobs, std::vector
       if (jobs[i].id >= 0) engine_->ids_->chosen.erase(jobs[i].id);
     throw;
   }
-  if (engine_->journal_) note(Act::Submit, 0, 0, 0, 0, 0, {}, written(jobs, attachments, true));
+  if (engine_->journal_) note(Act::Submit, 0, 0, 0, 0, 0, {}, written(jobs, baggage, true));
   for (std::size_t i = 0; i < ids.size(); ++i) jobs[i].id = ids[i];
+  for (const Baggage &one : baggage) engine_->expect(one.before);
   const auto earlier = [](const Submission &a, const Submission &b) { return a.at < b.at; };
   if (!std::is_sorted(jobs.begin(), jobs.end(), earlier)) {
     std::vector<std::size_t> order(jobs.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return jobs[a].at < jobs[b].at; });
     std::vector<Submission> sorted;
-    std::vector<std::string> texts;
+    std::vector<Baggage> bags;
     for (const std::size_t i : order) {
       sorted.push_back(jobs[i]);
-      if (!attachments.empty()) texts.push_back(std::move(attachments[i]));
+      if (!baggage.empty()) bags.push_back(std::move(baggage[i]));
     }
-    jobs = std::move(sorted), attachments = std::move(texts);
+    jobs = std::move(sorted), baggage = std::move(bags);
   }
   auto &parcels = engine_->parcels_;
   auto place = std::find(parcels.begin(), parcels.end(), nullptr);
   if (place == parcels.end()) place = parcels.insert(place, nullptr);
   const std::uint64_t order = engine_->submissions_;
-  engine_->submissions_ += jobs.size();
+  engine_->submissions_ += jobs.size(), engine_->announced_ += static_cast<std::int64_t>(jobs.size());
   const Time first = jobs[0].at;
-  *place = std::make_unique<Parcel>(std::move(jobs), std::move(attachments), now());
+  *place = std::make_unique<Parcel>(std::move(jobs), std::move(baggage), now());
   engine_->coming_.push({first, order, kNoSlot, static_cast<std::uint32_t>(place - parcels.begin())});
   if (first <= now())
     while (engine_->enter_next()) {
@@ -332,6 +369,7 @@ std::vector<std::int64_t> View::submit(std::vector<Submission> jobs, std::vector
 }
 
 std::int64_t View::submitted() const { return engine_->submitted_; }
+std::int64_t View::announced() const { return engine_->announced_; }
 
 std::vector<Slot> View::held() const {
   std::vector<Slot> found;

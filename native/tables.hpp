@@ -307,6 +307,8 @@ class Host {
   virtual void take(Batch &&rows) = 0;           // of any table
   // Nothing is left to happen: whoever says that more jobs may come nevertheless; empty if nobody does.
   virtual std::string more_may_come() = 0;
+  // The position in the log of the last job that refers to the one with this id; -1 if none does.
+  virtual std::int64_t last_referrer(std::int64_t id) = 0;
   // In a run that is taken up again: a request, and the name of a job, that were given during the run.
   virtual void know_request(const std::string &text) = 0;
   virtual void know_name(std::int64_t id, const std::string &name) = 0;

@@ -34,10 +34,24 @@ std::string View::node_name(int node) const {
 
 // ---- time and nodes ----
 
-void View::wake_at(Time time) {
+void View::wake_at(Time time, std::int64_t waker) {
   if (!(time > engine_->now_)) throw DecisionError("cannot wake the policy at a time that is not in the future");
-  note(Act::WakeAt, 0, time);
-  if (time < kNever) engine_->set_timer(time, Engine::TimerKind::Wake, kNoSlot);
+  note(Act::WakeAt, waker, time);
+  if (time < kNever) engine_->timers_.push({time, Engine::TimerKind::Wake, engine_->timer_order_++, kNoSlot, waker});
+}
+
+std::int64_t View::waker() const {
+  const auto found = std::find(wakers.begin(), wakers.end(), owner);
+  return found == wakers.end() ? -1 : found - wakers.begin();
+}
+
+bool View::anybody_woken() const { return !engine_->woken_.empty(); }
+
+std::vector<std::int64_t> View::take_woken() {
+  std::vector<std::int64_t> numbers = std::exchange(engine_->woken_, {});
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return numbers;
 }
 
 void View::close(int node, NodeMode mode) {

@@ -85,7 +85,7 @@ constexpr double kFastest = 1e9;           // a factor of a rate: a product of s
 constexpr const char *kPolicy = "policy";  // what whoever decides is called as an owner of factors of rates
 
 // What a decider sees and may do. Decisions take effect at once; an impossible one is a DecisionError.
-class View {
+class View : public std::enable_shared_from_this<View> {
  public:
   explicit View(Engine &engine);
   ~View();
@@ -98,6 +98,7 @@ class View {
   std::shared_ptr<void> keep_alive() const;  // for memory of the engine's that somebody looks at
   std::int64_t last_job = -1;                // id of the job that a decider dealt with last, for error messages
   std::vector<std::string> node_names;       // for error messages, too
+  std::vector<std::string> wakers;           // observers with a hook `woken`
   std::string owner = kPolicy;               // whose turn it is to decide: factors of rates are his
   std::string refusal;                       // who did not allow the last start that was tried; empty if nobody minded
   std::string refuser;                       // the name of the observer who did
@@ -135,6 +136,7 @@ class View {
   const BudgetBooks *books();  // up to now; null if there is no budget
 
   bool has_calendar() const;
+  bool plans_by_nodes() const;  // or is it enough to count cores?
   const std::vector<Window> &calendar() const;
   // When a job that took nodes now would leave them, as believed; of a running one, when it will.
   Time believed_end(const Job &job) const;
@@ -160,9 +162,10 @@ class View {
   void set_rate(Slot slot, double factor, std::string_view owner);
   std::map<std::string, double> factors(const Job &job) const;  // of its rate, by their owners' names
   // Jobs that are not of the workload (submissions.cpp): one, or many at once, whose ids these are.
-  Slot submit(const Submission &job, std::string attachments = {});
-  std::vector<std::int64_t> submit(std::vector<Submission> jobs, std::vector<std::string> attachments);
-  std::int64_t submitted() const;  // so far, those that have entered
+  Slot submit(const Submission &job, Baggage baggage = {});
+  std::vector<std::int64_t> submit(std::vector<Submission> jobs, std::vector<Baggage> baggage);
+  std::int64_t submitted() const;  // that have entered
+  std::int64_t announced() const;  // and those that will  // so far, those that have entered
   void withdraw(Slot slot);        // a job that waits, is held or has not entered yet
   void hold(Slot slot);            // a waiting one
   void release(Slot slot);         // one that `hold` has held
@@ -170,7 +173,10 @@ class View {
   void note_name(std::int64_t id, const std::string &name) { note(Act::KnowName, id, 0, 0, 0, 0, {}, name); }
   const char *asking() const;  // the question, while somebody is only asked: nothing may be done then; null if not
 
-  void wake_at(Time time);
+  void wake_at(Time time, std::int64_t waker = -1);  // the observer whose `woken` is to be called then
+  std::int64_t waker() const;                        // whose turn it is; -1 if he has no such hook
+  bool anybody_woken() const;
+  std::vector<std::int64_t> take_woken();  // those who asked for this instant
   void close(int node, NodeMode mode);
   void open(int node);
   void touch();              // something that the engine does not know of may let jobs start now
@@ -209,6 +215,7 @@ class View {
   void redo_why(const JournalReader &past);
   void submit_again(const std::string &bytes);
   void check_submission(const Submission &job) const;
+  void check_baggage(const Baggage &baggage) const;
   void change_shape(Slot slot, std::int32_t shape);
   void go_on(Slot slot, Grant grant, double cost, double whole);
   void move_to(Slot slot, std::int32_t shape, Grant grant, double cost, double whole);

@@ -1,12 +1,13 @@
 """schedlab's native core"""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, overload
 
 import numpy
 import numpy.typing
 from numpy.typing import NDArray
 
+import schedlab.model.predecessors
 import schedlab.model.request
 
 class Job:
@@ -322,9 +323,11 @@ class View:
         attachments: Mapping[str, Any] | None = None,
         name: str | None = None,
         id: int | None = None,
+        predecessors: Iterable[Job | int | schedlab.model.predecessors.Predecessor] | None = None,
+        any: bool = False,
     ) -> Job:
         """
-        A job that is not of the workload: it enters now, or at a later time `at`. `request` is what each of its `count` chunks asks for, or the number of a request that is known (`request_number`); None is one core. The limit is the runtime if none is given; `cancel` is when it leaves if it still waits. Without an `id` it gets one from 10**12 on.
+        A job that is not of the workload: it enters now, or at a later time `at`. `request` is what each of its `count` chunks asks for, or the number of a request that is known (`request_number`); None is one core. The limit is the runtime if none is given; `cancel` is when it leaves if it still waits. Without an `id` it gets one from 10**12 on. `predecessors` are jobs that it waits for, their ids, or schedlab.Predecessor with a condition and a delay; all of them, or `any`.
         """
 
     def submit_many(
@@ -343,6 +346,8 @@ class View:
         attachments: Sequence[Mapping[str, Any] | None] | None = None,
         name: Sequence[str | None] | None = None,
         id: numpy.typing.ArrayLike | None = None,
+        predecessors: Sequence[Iterable[Job | int | schedlab.model.predecessors.Predecessor] | None] | None = None,
+        any: numpy.typing.ArrayLike = False,
     ) -> numpy.typing.NDArray[numpy.int64]:
         """
         Many jobs as columns, one number standing for a column of it; returns their ids. They enter in the order of `at`, ties as given.
@@ -357,6 +362,10 @@ class View:
     def submitted(self) -> int:
         """how many jobs that are not of the workload have entered"""
 
+    @property
+    def announced(self) -> int:
+        """how many have been submitted, also for later"""
+
     def withdraw(self, job: Job) -> None:
         """
         A job that waits or is held leaves, cancelled; one that has not entered yet never will.
@@ -369,7 +378,9 @@ class View:
         """A held job waits from now on, as if it were submitted now."""
 
     def wake_at(self, time: float) -> None:
-        """Ask for a pass at that time."""
+        """
+        Ask for a pass at that time; an observer's `woken` is called before it.
+        """
 
     def close(self, node: int, why: str = "down") -> None:
         """
@@ -565,6 +576,8 @@ class Simulation:
         before: object | None,
         after: object | None,
         entered: object | None = None,
+        woken: object | None = None,
+        wakers: Sequence[str] = [],
         allows: object | None,
         batches: object,
         write: object,
@@ -575,6 +588,7 @@ class Simulation:
         request_number: object | None = None,
         request_known: object | None = None,
         name_known: object | None = None,
+        last_referrer: object | None = None,
         given_order: object | None = None,
         given_scan: object | None = None,
     ) -> None:

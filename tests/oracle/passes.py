@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -28,8 +29,6 @@ class Reservations:
 
 def ask(sim: Simulation) -> None:
     queue = sorted(sim.waiting, key=lambda job: sort_key(sim.policy.order, job, sim.now))
-    if sim.reservations.counted and not all(is_plain(sim, job) for job in queue):
-        sim.reservations.counted, sim.reservations.remake = False, True
     match sim.policy.backfill:
         case "none":
             start_while_they_fit(sim, queue)
@@ -45,6 +44,12 @@ def ask(sim: Simulation) -> None:
             for job in queue:
                 sim.waiting.remove(job)
                 sim.leave(job, "rejected")
+
+
+def see(sim: Simulation, job: Job) -> None:
+    """It is eligible: from the first job on of which numbers of cores do not say all, plans are made on nodes."""
+    if sim.reservations.counted and not is_plain(sim, job):
+        sim.reservations.counted, sim.reservations.remake = False, True
 
 
 def start_while_they_fit(sim: Simulation, queue: list[Job]) -> list[Job]:
@@ -132,11 +137,16 @@ def easy_with_reservations(sim: Simulation, queue: list[Job]) -> None:
     """Plan from scratch, in order, until K jobs hold a reservation; the others may start now or not at all."""
     claims = sim.reservations.claims
     claims.clear()
+    left = len(queue) if sim.policy.depth is None else sim.policy.depth  # that may be looked at after the first of them
     for position, job in enumerate(queue):
+        if claims:
+            if left == 0:
+                break
+            left -= 1
         claims[job] = earliest(sim, job)
         start_if_due(sim, job, queue)
         if len(claims) == sim.policy.reservations:
-            for candidate in in_scan_order(sim, queue[position + 1 :]):
+            for candidate in in_scan_order(sim, queue[position + 1 :])[:left]:
                 claims[candidate] = earliest(sim, candidate)
                 start_if_due(sim, candidate, queue)
                 claims.pop(candidate, None)
@@ -174,8 +184,9 @@ def earliest(sim: Simulation, job: Job) -> Claim:
     counted = sim.reservations.counted
     running = [counted_claim(sim, c.job, c.begin, c.end) if counted else c for c in sim.held_now()]
     claims = running + list(sim.reservations.claims.values())
-    ends = [claim.end for claim in claims] + [window.until for window in sim.windows]
-    for begin in sorted({sim.now, *(end for end in ends if end > sim.now)}):
+    changes = {time for claim in claims for time in (claim.begin, claim.end) if changes_at(sim, claims, time)}
+    tried = changes | {window.until for window in sim.windows}
+    for begin in sorted({sim.now, *(time for time in tried if time > sim.now)}):
         end = begin + job.estimate
         held = moments(claims, begin, end)
         if counted:
@@ -188,6 +199,27 @@ def earliest(sim: Simulation, job: Job) -> Claim:
             if nodes is not None:
                 return Claim(job, job.request, nodes, begin, end, sim.is_exclusive(job))
     raise AssertionError("a job that fits the empty machine fits after everything else")
+
+
+def changes_at(sim: Simulation, claims: list[Claim], time: float) -> bool:
+    """Whether some node has something else then than just before.
+
+    Under a cap a start may be possible where there is not more room: the placement may take another node.
+    """
+    before = [claim for claim in claims if claim.begin < time <= claim.end]
+    after = [claim for claim in claims if claim.begin <= time < claim.end]
+    return sim.cap is None or in_use(before) != in_use(after)
+
+
+def in_use(claims: list[Claim]) -> Counter[tuple[int, str]]:
+    """Of each node: what is taken of each resource, and how many jobs are there; one that has all of it: its cores."""
+    used: Counter[tuple[int, str]] = Counter()
+    for claim in claims:
+        for number, chunks in claim.nodes.items():
+            taken = {"cores": claim.request.chunk.get("cores", 0)} if claim.exclusive else claim.request.chunk
+            used.update({(number, resource): chunks * amount for resource, amount in taken.items()})
+            used[number, "whole" if claim.exclusive else "jobs"] += 1
+    return used
 
 
 # Counting: the whole machine is one heap of cores (of whole nodes, if nodes are exclusive), treated as node number 0.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from tests.oracle.jobs import Act, Change, Job, Policy, Result, Window, sort_key
 from tests.oracle.machine import Cap, Claim, Node, Room, capacity, nodes_of, place, rooms, rooms_during
 from tests.oracle.pace import Pace
-from tests.oracle.passes import Reservations, ask
+from tests.oracle.passes import Reservations, ask, see
 
 from schedlab.model.cluster import Cluster
 
@@ -145,7 +145,8 @@ class Simulation:
         for job in sorted(self.jobs, key=lambda job: (job.submit, job.sequence)):
             self.set_event("submission", job.submit, job)
         for window in self.windows:
-            for time in (window.start, window.until) if window.victims else (window.until,):
+            # Who closes nodes wakes everybody then and when he opens them; that the time is over does so by itself.
+            for time in (window.start, window.until, window.until) if window.victims else (window.until,):
                 self.set_event("wake-up", time, None)
         for time in {act.time for act in self.script}:
             self.set_event("wake-up", time, None)
@@ -295,6 +296,7 @@ class Simulation:
 
     def make_eligible(self, job: Job) -> bool:
         job.eligible = self.now
+        see(self, job)
         self.waiting.append(job)
         self.fresh.append(job)
         return True

@@ -171,7 +171,7 @@ def random_policy(random: Random, backfill: str) -> Policy:
         scan=random.choice(ORDERS) if scans and random.random() < 0.4 else None,
         place=random.choice(PLACEMENTS),
         exclusive=random.random() < 0.25,
-        depth=random.randint(0, 4) if looks_on and reservations == 1 and random.random() < 0.3 else None,
+        depth=random.randint(0, 4) if looks_on and random.random() < 0.3 else None,
         reservations=reservations,
     )
 

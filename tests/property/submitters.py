@@ -37,11 +37,21 @@ class Jobs:
                     request = self._requests[row["request"]]
                     now = row["submit"] == view.now and self._random.random() < 0.5
                     at = {} if now else {"at": row["submit"]}
-                    view.submit(**{name: row[name] for name in FIELDS}, request=request, **at)
+                    waits = {"predecessors": self._named(view, row["predecessors"]), "any": row["any"]}
+                    view.submit(**{name: row[name] for name in FIELDS}, request=request, **at, **waits)
             else:
                 columns = {name: np.array([row[name] for row in some]) for name in FIELDS}
                 numbers = [view.request_number(self._requests[row["request"]]) for row in some]
-                view.submit_many(**columns, request=numbers, at=[row["submit"] for row in some])
+                before = [self._named(view, row["predecessors"]) for row in some]
+                waits = {"predecessors": before, "any": [row["any"] for row in some]}
+                view.submit_many(**columns, request=numbers, at=[row["submit"] for row in some], **waits)
+
+    def _named(self, view: Any, before: Sequence[sl.Predecessor]) -> list[Any]:
+        """By their ids, or as the jobs themselves."""
+        if not before or self._random.random() < 0.5:
+            return [one.job if one == (one.job, 0, 0.0) else one for one in before]
+        here = {job.id: job for job in (*view.queue, *view.held, *view.running)}
+        return [one._replace(job=here.get(one.job, one.job)) for one in before]
 
 
 class Ahead(sl.Observer):

@@ -50,8 +50,6 @@ class Named(sl.Policy):
 @looking_at(60)
 def test_same_schedule_with_a_calendar(backfill: str, plain: bool, seed: int, jobs: int) -> None:
     case = random_case(seed, jobs, backfill, plain)
-    if backfill == "easy":  # it plans
-        case = replace(case, policy=replace(case.policy, depth=None))
     compare(case, windows=random_windows(Random(seed), case))
 
 
@@ -61,7 +59,7 @@ def test_same_schedule_with_a_calendar(backfill: str, plain: bool, seed: int, jo
 @looking_at(30)
 def test_a_placement_in_python_keeps_to_the_calendar(backfill: str, plain: bool, seed: int, jobs: int) -> None:
     case = random_case(seed, jobs, backfill, plain)
-    case = replace(case, policy=replace(case.policy, place="last-fit", depth=None))
+    case = replace(case, policy=replace(case.policy, place="last-fit"))
     pairs = plain and not case.policy.exclusive and seed % 2
     function = "last_fit_in_pairs" if pairs else "last_fit"
     text = case.policy_text().replace("place=last-fit", f"place=tests.property.placements:{function}")

@@ -56,6 +56,15 @@ class Preempt(sl.Policy):
                 view.wake_at(view.now + 3)
 
 
+class Reserving(sl.Policy):
+    """The first two that do not fit have a reservation until they start."""
+
+    def decide(self, view: Any, events: Any) -> None:
+        for waited, job in enumerate([job for job in view.queue if not view.start(job)]):
+            if waited < 2:
+                view.reserve(job)
+
+
 class Granting(sl.Policy):
     """Jobs get what a node has left, more than they asked for; every third one is suspended once, or requeued."""
 
@@ -156,6 +165,7 @@ CASES: dict[str, tuple[Any, Any]] = {
     "easy:order=lxf": (lambda: "easy:order=lxf,place=best-fit", list),
     "conservative": (lambda: "conservative", list),
     "planned": (lambda: "easy:reservations=3", list),
+    "reserving": (Reserving, list),
     "skip": (lambda: "skip:order=saf,depth=3", list),
     "conservative with failures": (
         lambda: "conservative",

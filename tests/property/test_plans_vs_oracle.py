@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.oracle import Policy
 from tests.property.cases import Case, random_capped_case, random_case, random_windows
 from tests.property.test_engine_vs_oracle import compare, looking_at, seeds
 
@@ -83,3 +84,50 @@ def test_reservations_from_python_are_planned_alike(seed: int, jobs: int) -> Non
     native, written = (sl.simulate(case.workload(), case.cluster, p, **options) for p in (case.policy_text(), policy))
     columns = ["sequence", "state", "start", "end", "nodes"]
     assert written.jobs[columns].equals(native.jobs[columns]), case
+
+
+# What random cases have found, made small.
+
+
+def case_of(
+    rows: list[tuple[float, int, float, int]], requests: list[sl.Request], cluster: sl.Cluster, policy: Policy
+) -> Case:
+    """Jobs (submit, count, runtime, number of the request) that run as long as they may."""
+    submit, count, runtime, request = ([row[i] for row in rows] for i in range(4))
+    ids = list(range(1, len(rows) + 1))
+    columns = {"id": ids, "submit": submit, "count": count, "runtime": runtime, "limit": runtime, "request": request}
+    return Case(columns, requests, cluster, policy, {})
+
+
+@pytest.mark.parametrize(("one_node_each", "expected"), [(False, 4.0), (True, 6.0)])
+@pytest.mark.parametrize("in_python", [False, True])
+def test_a_job_that_starts_at_once_makes_plans_be_on_nodes(
+    one_node_each: bool, expected: float, in_python: bool
+) -> None:
+    """Three nodes; n2 and n3 are taken until 6. The head has n1 and n2 from then on, the last job a core at any time.
+
+    By numbers it starts at once. On nodes it would have to move from n1 to n3: it waits for n3.
+    """
+    rows = [(0.0, 1, 1.0, int(one_node_each)), (2.0, 1, 1.0, 0), (2.0, 2, 4.0, 0), (4.0, 2, 10.0, 0), (4.0, 1, 20.0, 0)]
+    requests = [sl.Request({"cores": 1}), sl.Request({"cores": 1}, per_node_max=1)]
+    case = case_of(rows, requests, sl.Cluster.uniform(3, 1), Policy("easy", reservations=2))
+    if in_python:
+        run = sl.simulate(case.workload(), case.cluster, Reserving(2, "first-fit"), requests="full")
+    else:
+        run = compare(case)
+    assert run.jobs["start"].to_list() == [0.0, 2.0, 2.0, 6.0, expected]
+
+
+def test_under_a_cap_a_start_is_tried_only_where_a_node_changes() -> None:
+    """On b one job follows another at 9, which changes nothing. At 10 the last job can have c, for a is taken then.
+
+    (From 8 on it would not fit on a any more and could afford c; but there is no first such moment.)
+    """
+    names = "abcd"
+    groups = tuple(sl.NodeGroup(name, 1, {"cores": 1}, prefix=name, features=frozenset([name])) for name in names)
+    requests = [sl.Request({"cores": 1}, features=frozenset(wanted)) for wanted in ("d", "b", "a", "")]
+    rows = [(0.0, 1, 10.0, 0), (0.0, 1, 9.0, 1), (0.0, 1, 5.0, 1), (0.0, 1, 10.0, 2), (0.0, 1, 2.0, 3)]
+    case = case_of(rows, requests, sl.Cluster(groups), Policy("conservative", place="best-fit"))
+    watts = {name: {"idle": 0, "active": 0, "per_core": each} for name, each in zip(names, (3, 0, 1, 2), strict=True)}
+    run = compare(replace(case, watts=watts, cap_watts=4))
+    assert run.jobs["start"].to_list() == [0.0, 0.0, 9.0, 10.0, 10.0]

@@ -406,6 +406,25 @@ def test_a_policy_that_builds_on_a_native_one_says_what_that_says() -> None:
     assert run.summary["backfilled_share"] == pytest.approx(1 / 3)
 
 
+@pytest.mark.parametrize("order", ["order={}:largest_first", "order=sjf,scan={}:largest_first"])
+def test_a_native_policy_inside_another_asks_its_order_in_python(tmp_path: Path, order: str) -> None:
+    """Nobody computes its keys ahead."""
+    (tmp_path / "mine.py").write_text("def largest_first(jobs):\n    return -jobs.cores\n")
+    text = "easy:" + order.format(tmp_path / "mine.py")
+
+    class On(sl.Policy):
+        def __init__(self) -> None:
+            self.native = sl.Native(text)
+
+        def decide(self, view: Any, events: object) -> None:
+            self.native.decide(view, events)
+
+    # Job 2 needs all cores; of jobs 3 and 4, which come together, only one fits beside job 1, and 4 is the larger.
+    jobs = sl.Workload.of(submit=[0.0, 1.0, 2.0, 2.0], runtime=[9.0, 1.0, 3.0, 4.0], count=[3, 6, 1, 3])
+    for policy in (On(), text):
+        assert sl.simulate(jobs, sl.Cluster.of_cores(6), policy).jobs["start"].to_list() == [0.0, 9.0, 6.0, 2.0]
+
+
 def test_a_refused_decision_names_the_job_as_its_log_does(tmp_path: Path) -> None:
     """An element of an array, where the dump has no other number of it."""
     rows = ["JobID|State|Submit|Start|End|Timelimit|ReqCPUS", "7_3|COMPLETED|1000|1000|1060|00:10:00|1"]

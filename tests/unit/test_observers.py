@@ -1,4 +1,4 @@
-"""Observers that fail or refuse are named."""
+"""Observers that fail or refuse are named; those that ask to be woken are."""
 
 from __future__ import annotations
 
@@ -83,3 +83,34 @@ def test_an_error_before_the_run_names_the_observer(hook: str) -> None:
 
     with pytest.raises(sl.PolicyError, match=r"^observer mine: ZeroDivisionError: in my observer\n.*line \d+, in fail"):
         sl.simulate(sl.Workload.of(**ONE_JOB), TWO, "easy", observers=[hooked(hook, fail, name="mine")])
+
+
+def test_woken_is_called_at_the_times_that_the_observer_asked_for() -> None:
+    """Once at each, before the others' `before`; what others ask for does not wake it."""
+    told: list[tuple[str, float]] = []
+
+    class Alarm(sl.Observer):
+        def __init__(self, name: str, *times: float) -> None:
+            self.name, self.times = name, times
+
+        def begin(self, view: Any) -> None:
+            for time in self.times:
+                view.wake_at(time)
+
+        def woken(self, view: Any) -> None:
+            told.append((self.name, view.now))
+
+    class Others(sl.Observer):
+        def begin(self, view: Any) -> None:
+            view.wake_at(4.0)
+
+        def before(self, view: Any) -> None:
+            told.append(("before", view.now))
+
+    jobs = sl.Workload.of(submit=[0.0, 1.0], runtime=[9.0, 1.0])
+    sl.simulate(jobs, sl.Cluster.of_cores(2), "easy", observers=[Others(), Alarm("a", 3.0, 5.0, 5.0), Alarm("b", 5.0)])
+    expected = [("before", 0.0), ("before", 1.0), ("before", 2.0), ("a", 3.0), ("before", 3.0), ("before", 4.0)]
+    assert told == [*expected, ("a", 5.0), ("b", 5.0), ("before", 5.0), ("before", 9.0)]
+    told.clear()
+    sl.simulate(jobs, sl.Cluster.of_cores(2), "easy", observers=[Alarm("a", 3.0)])
+    assert told == [("a", 3.0)]

@@ -35,6 +35,9 @@ class Restless(sl.Observer):
             request = sl.Request({"cores": 1, "memory": 1 + int(now) % 4})
             view.submit(now % 7, 1 + int(now) % 2, request, user=int(now % 2), name=f"n{now}")
             view.submit(2, at=now + 5.5, attachments={"now": now})
+            named = [sl.Predecessor(job, int(job.id + now) % 4, now % 5) for job in (*view.queue, *view.held)][:3]
+            view.submit(1, at=now + now % 4, predecessors=[*named, 10**12 + int(now)], any=now % 2 == 0)
+            view.submit_many([1.0, 2.0], at=now + 7, predecessors=[named, [int(now)]], any=[True, False])
         for job in view.queue:
             if (job.id + now) % 5 == 0:
                 view.hold(job)
@@ -55,6 +58,19 @@ class Restless(sl.Observer):
         return {"seen": float(len(self.seen))}
 
 
+class Alarm(sl.Observer):
+    """Submits a job at times of its own."""
+
+    def begin(self, view: Any) -> None:
+        view.wake_at(7.5)
+
+    def woken(self, view: Any) -> None:
+        assert view.now % 7.5 == 0
+        view.submit(1.5, user=7)
+        if view.now < 60:
+            view.wake_at(view.now + 7.5)
+
+
 @pytest.mark.parametrize(
     "policy", ["none", "easy", "easy:order=lxf,scan=sjf", "conservative", "easy:reservations=2", "skip:order=saf"]
 )
@@ -71,7 +87,7 @@ def test_a_run_that_is_taken_up_again_has_the_same_bytes(tmp_path: Path, policy:
 
     def run(out: str, checkpoint: Checkpoint | None = None) -> bool:
         options: dict[str, Any] = {
-            "observers": [Restless()],
+            "observers": [Restless(), Alarm()],
             "estimate": "last-two",
             "out": tmp_path / out,
             "force": True,
@@ -83,6 +99,6 @@ def test_a_run_that_is_taken_up_again_has_the_same_bytes(tmp_path: Path, policy:
     assert sl.check(tmp_path / "whole") == []
     assert not any([run("again", Fragile(tmp_path / "checkpoint", saves)) for saves in breaks])  # noqa: C419
     assert run("again", Checkpoint(tmp_path / "checkpoint", every=1e9))
-    for table in ("jobs", "timeline", "submitted", "holds"):
+    for table in ("jobs", "timeline", "submitted", "holds", "predecessors"):
         names = [tmp_path / which / f"{table}.parquet" for which in ("whole", "again")]
         assert names[0].read_bytes() == names[1].read_bytes(), table

@@ -42,7 +42,7 @@ def snapshot(cluster: sl.Cluster | None = None, free: Sequence[int] = (0, 1, 4, 
     cluster = cluster or sl.Cluster.uniform(4, 4)
     total = [group.resources["cores"] for group in cluster.groups for _ in range(group.count)]
     facts = Facts("easy", "demo", cluster, 200, MARCH)
-    known = {"facts": facts, "now": 2 * DAY, "done": 50, "busy": sum(total) - sum(free)} | more
+    known = {"facts": facts, "now": 2 * DAY, "done": 50, "jobs": 200, "busy": sum(total) - sum(free)} | more
     return Snapshot(free=np.array(free), total=np.array(total), **known)
 
 
@@ -72,6 +72,26 @@ def seen(policy: str, at: float, cluster: sl.Cluster, jobs: sl.Workload) -> Snap
 
     sl.simulate(jobs, cluster, policy, observers=[Taker()])
     return found[-1]
+
+
+def test_jobs_that_are_submitted_during_the_run_count() -> None:
+    """One that has entered, one that has not, and not the one that was withdrawn."""
+    cluster, jobs = sl.Cluster.uniform(2, 1), sl.Workload.of(submit=[0.0], runtime=[5.0])
+    recorder = Recorder(Facts("easy", "log", cluster, len(jobs)))
+    found: list[Snapshot] = []
+
+    class Submitter(sl.Observer):
+        def begin(self, view: Any) -> None:
+            view.submit_many([1.0, 1.0], at=[1.0, 3.0])
+            view.withdraw(view.submit(1.0, at=4.0))
+
+        def after(self, view: Any) -> None:
+            found.append(recorder.complete(recorder.take(view)))
+
+    run = sl.simulate(jobs, cluster, "easy", observers=[Submitter()])
+    assert {one.jobs for one in found} == {3}
+    assert "0 of 3 jobs done" in status_line(found[0])
+    assert (recorder.closing(run, 1.0).done, recorder.closing(run, 1.0).jobs) == (3, 3)
 
 
 def test_a_snapshot_of_three_jobs() -> None:

@@ -57,8 +57,8 @@ def _header(snapshot: Snapshot, width: int) -> Lines:
     facts = snapshot.facts
     title = Text.assemble((facts.policy, "bold cyan"), (f"  {facts.log} on {facts.cluster.name}", "dim"))
     clock = Text(date(facts.origin, snapshot.now), "bold")
-    done = Text(f"{snapshot.done:,} of {facts.jobs:,} jobs ")
-    share = snapshot.done / max(facts.jobs, 1)
+    done = Text(f"{snapshot.done:,} of {snapshot.jobs:,} jobs ")
+    share = snapshot.done / max(snapshot.jobs, 1)
     speed = Text(f" {share:4.0%}" + "".join(f"  {one}" for one in speeds(snapshot)))
     return [
         _apart(title, clock, width),

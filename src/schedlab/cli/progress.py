@@ -33,7 +33,7 @@ class Bar:
     """Appears after a second, vanishes at the end."""
 
     def __init__(self, what: str, total: int) -> None:
-        self._what, self._total = what, total
+        self._what, self.total = what, total
         self._begin = time.monotonic()
         self._progress: Progress | None = None
         self._task: TaskID | None = None
@@ -54,7 +54,7 @@ class Bar:
             self._start()
         assert self._progress is not None
         assert self._task is not None
-        self._progress.update(self._task, completed=done, text=text)
+        self._progress.update(self._task, completed=done, total=self.total or None, text=text)
 
     @property
     def seconds(self) -> float:
@@ -74,7 +74,7 @@ class Bar:
             console=messages(),
             transient=True,
         )
-        self._task = self._progress.add_task(self._what, total=self._total or None, text="")
+        self._task = self._progress.add_task(self._what, total=self.total or None, text="")
         self._progress.start()
 
 

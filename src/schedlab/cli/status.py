@@ -21,7 +21,7 @@ def status_line(snapshot: Snapshot) -> str:
     facts = snapshot.facts
     parts = [
         date(facts.origin, snapshot.now),
-        f"{snapshot.done:,} of {facts.jobs:,} jobs done",
+        f"{snapshot.done:,} of {snapshot.jobs:,} jobs done",
         *([] if snapshot.running is None else [f"{snapshot.running:,} running"]),
         f"{snapshot.queued:,} waiting",
         *([f"{snapshot.suspended:,} suspended"] if snapshot.suspended else []),
@@ -39,9 +39,9 @@ def busy(snapshot: Snapshot) -> str:
     return f"{', '.join(f'{share:.1%} of {name}' for name, share in shares)} busy"
 
 
-def deciding_line(facts: Facts, now: float, done: int, words: Sequence[str]) -> str:
+def deciding_line(facts: Facts, now: float, done: int, jobs: int, words: Sequence[str]) -> str:
     """In the middle of a pass, when nothing else is known."""
-    return f"{facts.policy}: {', '.join([date(facts.origin, now), f'{done:,} of {facts.jobs:,} jobs done', *words])}"
+    return f"{facts.policy}: {', '.join([date(facts.origin, now), f'{done:,} of {jobs:,} jobs done', *words])}"
 
 
 def speeds(snapshot: Snapshot) -> list[str]:

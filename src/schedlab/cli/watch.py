@@ -91,7 +91,8 @@ class Monitor:
             run = simulation.run()
         seconds = time.monotonic() - begin
         if self._every is not None or self._status.asked:
-            self._status.say(final_line(facts.policy, facts.jobs, seconds))
+            jobs = facts.jobs + len(run.table("submitted"))
+            self._status.say(final_line(facts.policy, jobs, seconds))
         if self._watch and not self._quiet:
             screen.leave_behind(look.recorder.closing(run, seconds))
         return run
@@ -123,8 +124,7 @@ class Look:
             self._early = self._pace.wait(now, self._meanwhile)
         self.recorder.done = done
         self.recorder.note(now)
-        if self._bar is not None:
-            self._bar(now, done)
+        self._tell(now, done)
 
     def look(self, view: View) -> None:
         """After that. Who is early has time for a snapshot, to show while he waits for what comes next."""
@@ -142,11 +142,17 @@ class Look:
     def within(self, now: float, done: int) -> None:
         """In the middle of a slow pass: nothing can be looked at, but the clock goes on."""
         insist()
-        if self._bar is not None:
-            self._bar(now, done)
+        self._tell(now, done)
         words = self._deciding.words(now)
         if self._status.due:
-            self._status.say(deciding_line(self.recorder.facts, now, done, words))
+            jobs = self.recorder.facts.jobs + self.view.announced
+            self._status.say(deciding_line(self.recorder.facts, now, done, jobs, words))
+
+    def _tell(self, now: float, done: int) -> None:
+        if isinstance(self._bar, SimulationBar):
+            self._bar.total = self.recorder.facts.jobs + self.view.announced
+        if self._bar is not None:
+            self._bar(now, done)
 
     def _meanwhile(self, now: float) -> None:
         if self._latest is not None and self._due:

@@ -112,7 +112,9 @@ def _function(order: Order | None) -> Any:
 
 
 def native_policy(spec: PolicySpec, choice: Chosen | None = None) -> _core.NativePolicy:
-    """The core's policy. Orders in Python that need no more than a job's columns are computed by the feed."""
+    """The core's policy. Of the policy of a whole run, orders in Python that need no more than a job's columns are
+    computed by the feed; one that serves another policy (no choice) has to ask them itself."""
+    functions = choice or chosen(spec)
 
     def order(which: Order, function: Any, given: str) -> Any:
         if function is None:
@@ -121,12 +123,10 @@ def native_policy(spec: PolicySpec, choice: Chosen | None = None) -> _core.Nativ
             return [(given, 0.0)]
         return (function, which.dynamic)
 
-    if choice is None:
-        choice = chosen(spec)
     return _core.NativePolicy(
         backfill=spec.backfill,
-        order=order(spec.order, choice.order, "given-order"),
-        scan=None if spec.scan is None else order(spec.scan, choice.scan, "given-scan"),
+        order=order(spec.order, functions.order, "given-order"),
+        scan=None if spec.scan is None else order(spec.scan, functions.scan, "given-scan"),
         depth=-1 if spec.depth is None else spec.depth,
         reservations=spec.reservations,
     )

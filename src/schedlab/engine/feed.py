@@ -97,6 +97,10 @@ class Feed:
             self._simulation.note_request(json.dumps(new.to_dict()))
         return number
 
+    def last_referrer(self, job: int) -> int:
+        """The position of the last job of the log that waits for a job that is not of it; -1 if none does."""
+        return -1 if self._references is None else self._references.last_of(job)
+
     def know_request(self, text: str) -> None:
         """One that the run knew at this point, before it was interrupted."""
         self.request_number(Request.from_dict(json.loads(text)))

@@ -44,6 +44,10 @@ class Observer:
     def submitted(self, view: View, job: Job) -> None:
         """A job has joined the queue, for the first time or again."""
 
+    def woken(self, view: View) -> None:
+        """Before the pass at a time for which this observer, and no other, asked with `view.wake_at`. Who has to act at
+        times of his own only is not called at every pass for it, as he would be with `before`, which comes after it."""
+
     def before(self, view: View) -> None:
         """Before each pass of the policy."""
 
@@ -138,6 +142,9 @@ class Observers:
         self._hooks = {hook: self._those_with(hook) for hook in hooks_of(Observer)}
         named = [each for each in zip(self._all, self.owners, strict=True) if defines(each[0], "allows", Observer)]
         self._gates: list[tuple[Policy | Observer, str]] = [*((gate, POLICY) for gate in gates), *named]
+        self.wakers = [
+            name for one, name in zip(self._all, self.owners, strict=True) if defines(one, "woken", Observer)
+        ]
         self._states: list[str] = []
         self._changes = 0
 
@@ -178,6 +185,11 @@ class Observers:
         for begin in self._hooks["begin"]:
             begin(view)
         self._tell_nodes(view)
+
+    def woken(self, view: View, numbers: list[int]) -> None:
+        """Calls those of the `wakers` who asked for this instant."""
+        for number in numbers:
+            self._hooks["woken"][number](view)
 
     def before(self, view: View, events: list[Event]) -> None:
         self._tell_moves(view)

@@ -45,12 +45,17 @@ class References:
         place = np.searchsorted(self._ids, ids)
         found = np.append(self._last, -1)[place]
         found[np.append(self._ids, -1)[place] != ids] = -1
-        self._position += len(ids)
-        past = int(np.count_nonzero(self._last < self._position))
+        past = int(np.count_nonzero(self._last < self._position))  # in batches before this one
         if 2 * past > len(self._last):
             kept = self._last >= self._position
             self._ids, self._last = self._ids[kept], self._last[kept]
+        self._position += len(ids)
         return found
+
+    def last_of(self, job: int) -> int:
+        """The same for a job that is not of the log, while the jobs of the last batch come."""
+        place = int(np.searchsorted(self._ids, job))
+        return int(self._last[place]) if place < len(self._ids) and self._ids[place] == job else -1
 
 
 def _all(parts: list[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -126,6 +126,8 @@ class Simulation:
             before=self._observers.before if observed else None,
             after=self._observers.after if observed else None,
             entered=self._observers.entered if observed and self._observers.follows_entries else None,
+            woken=self._observers.woken if self._observers.wakers else None,
+            wakers=self._observers.wakers,
             allows=self._observers.gate,
             batches=self._feed.batches(),
             write=_to(self._writer, self._feed),
@@ -136,6 +138,7 @@ class Simulation:
             request_number=self._feed.request_number,
             request_known=self._feed.know_request,
             name_known=self._feed.know_name,
+            last_referrer=self._feed.last_referrer if options.dependencies == "follow" else None,
             **self._feed.given_orders(),
         )
         if scenario.performance:

@@ -99,7 +99,8 @@ class Snapshot:
 
     facts: Facts
     now: float
-    done: int  # jobs that have left
+    done: int  # jobs that have left,
+    jobs: int  # of so many that are known: those of the workload, and those that were submitted during the run
     busy: int  # cores
     free: NDArray[np.int64]  # cores of each node; 0 where it is closed
     total: NDArray[np.int64]
@@ -143,6 +144,7 @@ class Recorder:
             facts=self.facts,
             now=view.now,
             done=self.done,
+            jobs=self.facts.jobs + view.announced,
             busy=busy,
             free=free,
             total=total,
@@ -184,16 +186,18 @@ class Recorder:
         """A run that is over, with means: its past as it was written down, or as it was seen if that was often."""
         past = self._past(self._samples) if len(self._samples) > OFTEN else past_of(run)
         nodes = np.zeros(self.facts.cluster.nodes, np.int64)
+        jobs = self.facts.jobs + len(run.table("submitted"))
         return Snapshot(
             facts=replace(self.facts, pace=None),
             now=float(past.time[-1]) if len(past.time) else 0.0,
-            done=self.facts.jobs,
+            done=jobs,
+            jobs=jobs,
             busy=round(past.mean(past.busy)),
             free=nodes,
             total=nodes,
             queued_cores=round(past.mean(past.waiting)),
             time_speed=past.length / seconds,
-            job_speed=self.facts.jobs / seconds,
+            job_speed=jobs / seconds,
             past=past,
         )
 

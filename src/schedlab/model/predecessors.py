@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,21 @@ ENDED, COMPLETED, NOT_COMPLETED, STARTED = range(4)
 CONDITIONS = ("ended", "completed", "not completed", "started")  # the core's codes are positions here
 
 
+class HasId(Protocol):
+    """A job, as policies and observers know it."""
+
+    @property
+    def id(self) -> int: ...
+
+
 class Predecessor(NamedTuple):
     """Another job, what has to become of it, and how many seconds after that this one may be eligible.
 
-    The condition is one of CONDITIONS, or its position there.
+    The job is named by its id; where a job is submitted during a run, it may be the job itself. The condition is one of
+    CONDITIONS, or its position there.
     """
 
-    job: int
+    job: Any
     condition: int | str = ENDED
     delay: float = 0.0
 
@@ -33,7 +41,17 @@ def _code(predecessor: Predecessor) -> int:
     if condition in CONDITIONS:
         return CONDITIONS.index(condition)
     expected = ", ".join(CONDITIONS)
-    raise InputError(f"a predecessor (job {predecessor.job}) has the condition {condition!r}, expected {expected}")
+    raise InputError(f"a predecessor (job {_id(predecessor.job)}) has the condition {condition!r}, expected {expected}")
+
+
+def _id(job: SupportsIndex | HasId) -> int:
+    return job.__index__() if isinstance(job, SupportsIndex) else job.id
+
+
+def plain(given: Iterable[Predecessor | SupportsIndex | HasId]) -> list[tuple[int, int, float]]:
+    """Id, code of the condition and delay of each; a job or a number alone has to have ended."""
+    found = [one if isinstance(one, Predecessor) else Predecessor(one) for one in given]
+    return [(_id(one.job), _code(one), float(one.delay)) for one in found]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,15 +68,17 @@ class Predecessors:
     any: NDArray[np.uint8]
 
     @classmethod
-    def of(cls, lists: Sequence[Iterable[Predecessor | int]], any: Sequence[bool] | None = None) -> Predecessors:
+    def of(
+        cls, lists: Sequence[Iterable[Predecessor | SupportsIndex]], any: Sequence[bool] | None = None
+    ) -> Predecessors:
         """From a list for each job; a number alone is a job that has to have ended."""
-        found = [[p if isinstance(p, Predecessor) else Predecessor(int(p)) for p in some] for some in lists]
+        found = [plain(some) for some in lists]
         flat = [predecessor for some in found for predecessor in some]
         return cls(
             end=np.cumsum([len(some) for some in found], dtype=np.int64),
-            job=np.array([one.job for one in flat], np.int64),
-            condition=np.array([_code(one) for one in flat], np.uint8),
-            delay=np.array([one.delay for one in flat], np.float64),
+            job=np.array([job for job, _, _ in flat], np.int64),
+            condition=np.array([condition for _, condition, _ in flat], np.uint8),
+            delay=np.array([delay for _, _, delay in flat], np.float64),
             any=np.array([False] * len(found) if any is None else any, np.uint8),
         )
 

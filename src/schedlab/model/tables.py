@@ -233,7 +233,8 @@ HOLDS = Table(
 
 PREDECESSORS = Table(
     "predecessors",
-    "a job that another one waited for, with `--dependencies follow`, in the order in which those were submitted",
+    "a job that another one waited for, in the order in which those were submitted; those of the workload only with "
+    "`--dependencies follow`",
     (
         Column("sequence", "int64", "of the job that waited, as in jobs.parquet", encoding="delta"),
         Column("job", "int64", "its id", encoding="delta", source="id"),
@@ -247,7 +248,11 @@ PREDECESSORS = Table(
         ),
         Column("delay", "double", "how many seconds had to pass since then", encoding="dictionary"),
         Column("any", "bool", "whether one of the job's predecessors sufficed"),
-        Column("known", "bool", "whether it had been submitted before; one that had not has no say"),
+        Column(
+            "known",
+            "bool",
+            "whether it had been submitted before, and is remembered; one of which that is not so has no say",
+        ),
     ),
 )
 

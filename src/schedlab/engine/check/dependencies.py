@@ -65,12 +65,23 @@ def _predecessor_rows(record: Record, offences: Offences) -> NDArray[np.int64]:
     row = np.append(by_id, -1)[place]
     there = (row >= 0) & (np.append(record.job, -1)[row] == before.predecessor)
     there &= np.append(record.sequence, -1)[row] < record.sequence[before.row]
-    wrong = there != before.known
+    ignored = there & ~before.known & ~_forgotten(record, row)
     jobs, times = record.job[before.row], record.submit[before.row]
-    offences.add_where("dependency", wrong & there, jobs, times, lambda i: f"it ignores job {before.predecessor[i]}")
+    offences.add_where("dependency", ignored, jobs, times, lambda i: f"it ignores job {before.predecessor[i]}")
     said = "was not submitted before it, but has a say"
-    offences.add_where("dependency", wrong & ~there, jobs, times, lambda i: f"job {before.predecessor[i]} {said}")
-    return np.where(there, row, -1)
+    wrong = before.known & ~there
+    offences.add_where("dependency", wrong, jobs, times, lambda i: f"job {before.predecessor[i]} {said}")
+    return np.where(there & (before.known | ignored), row, -1)
+
+
+def _forgotten(record: Record, rows: NDArray[np.int64]) -> Mask:
+    """Of each predecessor: whether nobody has to remember it, because it had left when its job was submitted, during
+    the run."""
+    called = np.full(len(record.job), -np.inf)
+    there = record.submitted.row >= 0
+    called[record.submitted.row[there]] = np.nan_to_num(record.submitted.called[there], nan=-np.inf)
+    left = ~record.in_state("held", "waiting", "running", "suspended")
+    return (rows >= 0) & left[rows] & (record.end[rows] <= called[record.predecessors.row])
 
 
 def _expected(record: Record, rows: NDArray[np.int64]) -> _Expected:

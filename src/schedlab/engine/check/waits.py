@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.engine.check.holds import first_eligible
 from schedlab.engine.check.offences import Offences
 from schedlab.engine.check.record import Record, Waits
 from schedlab.model.states import BEHIND, DEPENDENCY, GATE, HELD, NOT_ENOUGH_FREE, OWN_WORDS, WAIT_REASONS, WOULD_DELAY
@@ -52,8 +53,9 @@ def _check_words(record: Record, waits: Waits, row: NDArray[np.int64], offences:
     report(needs_words & ~waits.worded, lambda i: f"{WAIT_REASONS[waits.why[i]]}: and nothing says what or who")
     report(waits.worded & ~needs_words & ~unknown, lambda i: f"{WAIT_REASONS[waits.why[i]]}: and words of its own")
     eligible = np.append(record.eligible, np.nan)[row]
-    early = says(DEPENDENCY) & (waits.end > eligible)
-    report(early, lambda i: f"it waited for another job until {waits.end[i]}, and was eligible at {eligible[i]}")
+    first = np.append(first_eligible(record), np.nan)[row]  # a job that was held and released is eligible once more
+    early = says(DEPENDENCY) & (waits.end > first)
+    report(early, lambda i: f"it waited for another job until {waits.end[i]}, and was eligible at {first[i]}")
     released = np.isin(row, row[says(HELD)])  # became eligible again then: what it waited for before is told, too
     late = ~says(DEPENDENCY, HELD, OWN_WORDS) & ~unknown & (row >= 0) & ~released & ~(waits.begin >= eligible)
     report(late, lambda i: f"{WAIT_REASONS[waits.why[i]]}: before it was eligible, at {eligible[i]}")
@@ -61,7 +63,7 @@ def _check_words(record: Record, waits: Waits, row: NDArray[np.int64], offences:
         "budget": record.budget is not None and record.budget["limit"] is not None,
         "calendar": bool(record.windows),
         "closed nodes": len(record.node_changes.time) > 0,
-        DEPENDENCY: record.options.get("dependencies") == "follow",
+        DEPENDENCY: len(record.predecessors.row) > 0,
         "partition or features": not record.cluster.pool,
     }
     for word, possible in there.items():

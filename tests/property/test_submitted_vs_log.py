@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from tests.property.cases import BACKFILLS, Case, random_case
 from tests.property.submitters import FIRST_ID, After, Ahead, Before, Decider, Jobs, Woken
 from tests.property.test_engine_vs_oracle import both_kinds, looking_at, seeds
+from tests.property.test_engine_vs_oracle import compare as compare_with_oracle
 
 import schedlab as sl
 
@@ -25,10 +27,10 @@ def divided(case: Case, random: Random, now: bool) -> tuple[Rows, Rows]:
     log = [row for row, other in zip(rows, others, strict=True) if not other]
     submitted = sorted((row for row, other in zip(rows, others, strict=True) if other), key=lambda row: row["submit"])
     ids = {row["id"]: FIRST_ID + position for position, row in enumerate(submitted)}
-    for row in log:
+    for row in rows:
         row["predecessors"] = [one._replace(job=ids.get(one.job, one.job)) for one in row["predecessors"]]
     for row in submitted:
-        row |= {"id": ids[row["id"]], "predecessors": [], "any": False}
+        row["id"] = ids[row["id"]]
         if now and row["cancel"] <= row["submit"]:
             row["cancel"] = float("inf")  # in the instant of the submission, a decision comes first
     return log, submitted
@@ -49,22 +51,38 @@ def compare(case: Case, how: type, seed: int) -> None:
     none, some = Jobs([], case.requests, seed), Jobs(submitted, case.requests, seed)
     text = case.policy_text()
     if how is Decider:
-        runs = (
-            sl.simulate(workload(log + submitted, case), case.cluster, Decider(text, none, times), **options),
-            sl.simulate(workload(log, case), case.cluster, Decider(text, some, times), **options),
-        )
+        run = sl.simulate(workload(log, case), case.cluster, Decider(text, some, times), **options)
     else:
-        usual = [] if how is Ahead else [Woken(none, times)]
-        runs = (
-            sl.simulate(workload(log + submitted, case), case.cluster, text, observers=usual, **options),
-            sl.simulate(workload(log, case), case.cluster, text, observers=[how(some, times)], **options),
-        )
-    whole, divided_run = (run.jobs.drop("request") for run in runs)
-    assert divided_run.equals(whole), first_difference(whole, divided_run, case)
-    assert runs[1].timeline.equals(runs[0].timeline)
-    assert sl.check(runs[1]) == []
-    entered = runs[1].table("submitted")
+        run = sl.simulate(workload(log, case), case.cluster, text, observers=[how(some, times)], **options)
+    assert sl.check(run) == []
+    entered = run.table("submitted")
     assert sorted(entered["job"].to_list()) == sorted(row["id"] for row in submitted)
+
+    together = sorted(all_waiting(run, log, submitted, options), key=lambda row: row["submit"])
+    options["dependencies"] = "follow"
+    usual = [] if how in (Ahead, Decider) else [Woken(none, times)]
+    policy = Decider(text, none, times) if how is Decider else text
+    same = sl.simulate(workload(together, case), case.cluster, policy, observers=usual, **options)
+    whole, divided_run = (one.jobs.drop("request") for one in (same, run))
+    assert divided_run.equals(whole), first_difference(whole, divided_run, case)
+    assert run.timeline.equals(same.timeline)
+    if how is Ahead:
+        columns = {name: [row[name] for row in together] for name in case.columns}
+        compare_with_oracle(replace(case, columns=columns, options=case.options | {"dependencies": "follow"}))
+
+
+def all_waiting(run: sl.Run, log: Rows, submitted: Rows, options: dict[str, Any]) -> Rows:
+    """The same jobs for a log: those of it wait for nobody if the run ignored it, the others for whom they knew."""
+    told = run.table("predecessors").iter_rows(named=True)
+    known = {(row["job"], row["predecessor"]) for row in told if row["known"]}
+    ignored = options["dependencies"] == "ignore"
+    return [
+        *({**row, "predecessors": [] if ignored else row["predecessors"]} for row in log),
+        *(
+            {**row, "predecessors": [p for p in row["predecessors"] if (row["id"], p.job) in known]}
+            for row in submitted
+        ),
+    ]
 
 
 def first_difference(whole: pl.DataFrame, other: pl.DataFrame, case: Case) -> str:
