@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.fragile import Fragile, run_until_broken
 
 import schedlab as sl
-from schedlab.engine import simulate as engine
 from schedlab.engine.checkpoint import Checkpoint
 from schedlab.execution.failures import Failures
 from schedlab.execution.maintenance import Maintenance
@@ -155,24 +155,6 @@ class OnEasy(sl.Policy):
         self.native.decide(view)
 
 
-class BrokenOffError(Exception):
-    pass
-
-
-class Fragile(Checkpoint):
-    """Saves at every opportunity; the run breaks off after so many of them."""
-
-    def __init__(self, folder: Path, saves: int) -> None:
-        super().__init__(folder, every=0)
-        self._left = saves
-
-    def save(self, *args: Any, **more: Any) -> None:
-        super().save(*args, **more)
-        self._left -= 1
-        if self._left == 0:
-            raise BrokenOffError
-
-
 def easy() -> Any:
     return runpy.run_path(str(Path(__file__).parents[2] / "examples" / "easy_in_python.py"))["Easy"]()
 
@@ -259,13 +241,6 @@ def test_an_interrupted_run_ends_the_same(
 def _simulate(
     workload: Any, policy: Any, rules: dict[str, Any], observers: Any, checkpoint: Checkpoint
 ) -> sl.Run | None:
-    scenario = sl.Scenario(workload, TWO_KINDS, policy, observers=observers, checkpoint=checkpoint, **rules)
-    simulation = engine.Simulation(scenario)
-    simulation.core.set_ticks(1, 0.0)
-    try:
-        return simulation.run()
-    except BrokenOffError:
-        return None
-    except sl.PolicyError as error:
-        assert isinstance(error.__cause__, BrokenOffError)
-        return None
+    return run_until_broken(
+        sl.Scenario(workload, TWO_KINDS, policy, observers=observers, checkpoint=checkpoint, **rules)
+    )

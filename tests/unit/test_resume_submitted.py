@@ -7,26 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.fragile import Fragile, run_until_broken
 
 import schedlab as sl
-from schedlab.engine import simulate as engine
 from schedlab.engine.checkpoint import Checkpoint
-
-
-class BrokenOffError(Exception):
-    pass
-
-
-class Fragile(Checkpoint):
-    def __init__(self, folder: Path, saves: int) -> None:
-        super().__init__(folder, every=0)
-        self._left = saves
-
-    def save(self, *args: Any, **more: Any) -> None:
-        super().save(*args, **more)
-        self._left -= 1
-        if self._left == 0:
-            raise BrokenOffError
 
 
 class Restless(sl.Observer):
@@ -108,14 +92,8 @@ def test_a_run_that_is_taken_up_again_has_the_same_bytes(tmp_path: Path, policy:
             "out": tmp_path / out,
             "force": True,
         }
-        simulation = engine.Simulation(sl.Scenario(workload, cluster, policy, checkpoint=checkpoint, **options))
-        simulation.core.set_ticks(1, 0.0)
-        try:
-            simulation.run()
-        except sl.PolicyError as error:
-            assert isinstance(error.__cause__, BrokenOffError)
-            return False
-        return True
+        scenario = sl.Scenario(workload, cluster, policy, checkpoint=checkpoint, **options)
+        return run_until_broken(scenario) is not None
 
     run("whole")
     assert sl.check(tmp_path / "whole") == []

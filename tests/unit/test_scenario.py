@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -108,3 +110,16 @@ def test_a_bad_argument_of_a_built_in_observer_blames_nobodys_code() -> None:
     with pytest.raises(sl.InputError) as error:
         sl.simulate(sl.Workload.of(**JOBS), "2x1", "easy", observers=["power(idle='x')"])
     assert "cannot take these arguments" in str(error.value) and "line" not in str(error.value)
+
+
+def test_a_simulation_is_freed_whether_it_ran_or_not(tmp_path: Path) -> None:
+    scenario = sl.Scenario(sl.Workload.of(**JOBS), sl.Cluster.uniform(2, 1), "easy", out=tmp_path / "run")
+    never_run = Simulation(sl.Scenario.of(scenario, checkpoint=Checkpoint(tmp_path / "saved")))
+    ran, in_the_way = Simulation(scenario), Simulation(scenario)
+    cores = [weakref.ref(simulation.core) for simulation in (never_run, ran, in_the_way)]
+    ran.run()
+    with pytest.raises(sl.InputError, match="already holds a run"):
+        in_the_way.run()
+    del never_run, ran, in_the_way
+    gc.collect()
+    assert [core() for core in cores] == [None] * 3

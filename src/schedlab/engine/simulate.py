@@ -99,6 +99,7 @@ class Simulation:
             validate=scenario.validate,
             repeat_workload=not keep,
         )
+        weakref.finalize(self, self.core.forget)  # run or not: what it holds may point back to it, unseen by Python
         self._execution = teach(self.core, self._observers, models)
         self._feed = Feed(
             workload,
@@ -130,7 +131,7 @@ class Simulation:
             allows=self._observers.gate,
             batches=self._feed.batches(),
             write=_to(self._writer, self._feed),
-            progress=progress if watch is None and checkpoint is None else self._tick,
+            progress=progress if watch is None and checkpoint is None else _weakly(self._tick),
             watched=watch is not None,
             within=within or progress,
             more_may_come=_asks_for_more(weakref.proxy(self.core), self._observers, choice),
@@ -197,31 +198,35 @@ class Simulation:
         }
 
     def run(self) -> Run:
-        with self._writer:
-            view = self.core.view
-            try:
-                if self._saved is None:
-                    if self._checkpoint is not None:
-                        self._checkpoint.begin(self._identity(self._choice))
-                    self._begin()
-                seconds = self.core.run()
-                run = self._finished(view, seconds)
+        try:
+            with self._writer:
+                return self._run()
+        finally:
+            self._forget()
+
+    def _run(self) -> Run:
+        view = self.core.view
+        try:
+            if self._saved is None:
                 if self._checkpoint is not None:
-                    self._checkpoint.completed()
-                return run
-            except _core.InvariantError as error:
-                raise InvariantError(str(error)) from error
-            except (InputError, MemoryError):
+                    self._checkpoint.begin(self._identity(self._choice))
+                self._begin()
+            seconds = self.core.run()
+            run = self._finished(view, seconds)
+            if self._checkpoint is not None:
+                self._checkpoint.completed()
+            return run
+        except _core.InvariantError as error:
+            raise InvariantError(str(error)) from error
+        except (InputError, MemoryError):
+            raise
+        except Exception as error:
+            failure = explained_failure(error, self._choice, view, self.core, self._workload, self._feed.written)
+            if failure is None:
                 raise
-            except Exception as error:
-                failure = explained_failure(error, self._choice, view, self.core, self._workload, self._feed.written)
-                if failure is None:
-                    raise
-                if failure is error:
-                    raise self._incomplete(failure, view)  # noqa: B904 - it is the same
-                raise self._incomplete(failure, view) from error
-            finally:
-                self._forget()
+            if failure is error:
+                raise self._incomplete(failure, view)  # noqa: B904 - it is the same
+            raise self._incomplete(failure, view) from error
 
     def _forget(self) -> None:
         """What is left of it is its results."""
@@ -236,7 +241,11 @@ class Simulation:
     # Step by step: whoever holds it decides on `core.view` between the steps.
 
     def begin(self) -> None:
-        self._writer.__enter__()
+        try:
+            self._writer.__enter__()
+        except BaseException:
+            self._forget()
+            raise
         try:
             self._begin()
         except BaseException:
@@ -318,6 +327,17 @@ def _asks_for_more(core: _core.Simulation, observers: Observers, choice: Chosen)
         return f"policy {choice.name}" if choice.policy.more_may_come(core.view) else ""
 
     return who
+
+
+def _weakly(tick: Progress) -> Progress:
+    """The method of an object that the core does not keep alive by it."""
+    there = weakref.WeakMethod(tick)
+
+    def call(now: float, ended: int) -> None:
+        if (method := there()) is not None:
+            method(now, ended)
+
+    return call
 
 
 def _gates(policy: Policy) -> list[Policy]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from schedlab.engine.check.offences import Offences
@@ -116,11 +117,11 @@ def _check_work(record: Record, pieces: Pieces, report: Report) -> None:
     again &= told | (as_row & _same_shape(pieces))  # in runs of format 1, nobody knows how much other shapes are
     if not record.decides_work:
         kept |= pieces.ended("reshaped") & told
-    # What a resumption cost is not asked of a new attempt; nor is a cost more work where a job is more.
+    # A cost is not more work where a job is more.
     with np.errstate(divide="ignore"):
         scale = np.where(whole > 0, _next(whole) / whole, 1.0)
     scale = np.minimum(scale, 1.0) if record.decides_work else scale
-    least = np.where(again, np.minimum(left, whole), left) * scale
+    least = np.where(again, _least_left(pieces, left, whole), left) * scale
     lost = ~last & (kept | again) & (following < least - tolerance)
     report("work", lost, lambda i: f"{least[i]} s were left to do, the next piece has {following[i]} s")
 
@@ -130,6 +131,18 @@ def _check_work(record: Record, pieces: Pieces, report: Report) -> None:
     if not record.decides_work:
         wrong = told & as_row & (whole != runtime)
         report("work", wrong, lambda i: f"all of it is said to be {whole[i]} s of work, its runtime is {runtime[i]}")
+
+
+def _least_left(pieces: Pieces, left: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What is left of the job itself at the end of each piece is this at least, what it cost to begin again aside.
+
+    Costs are done first. So after a piece no less is left of the job than before it, or all that is left is of the job:
+    the least that was left after any piece so far. A requeue saves no more than what was done.
+    """
+    with np.errstate(divide="ignore"):
+        share = np.where(whole > 0, np.minimum(left / whole, 1.0), 0.0)
+    shares = pl.DataFrame({"job": np.cumsum(pieces.first), "share": share})
+    return shares.select(pl.col("share").cum_min().over("job")).to_series().to_numpy() * whole
 
 
 def _check_limits(record: Record, pieces: Pieces, report: Report) -> None:
