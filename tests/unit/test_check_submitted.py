@@ -86,3 +86,30 @@ def of_job(job: int, **values: Any) -> Callable[[pl.DataFrame], pl.DataFrame]:
 def test_check_finds_what_cannot_be(tmp_path: Path, table: str, change: Any, offences: list[str]) -> None:
     found = corrupted(tmp_path, table, change)
     assert set(offences) <= set(found), found
+
+
+class _PutBack(sl.Observer):
+    """Puts a running job back into the queue, keeps it there, and lets it go later."""
+
+    job: Any = None
+
+    def begin(self, view: Any) -> None:
+        view.wake_at(10)
+        view.wake_at(50)
+
+    def before(self, view: Any) -> None:
+        if view.now == 10 and self.job is None:
+            self.job = next(job for job in view.running if job.id == 2)
+            view.requeue(self.job)
+            view.hold(self.job)
+        elif view.now == 50 and self.job is not None and self.job.state == "held":
+            view.release(self.job)
+
+
+def test_a_job_that_ran_was_held_and_released_is_no_offence() -> None:
+    workload = sl.Workload.of(submit=[0, 0], runtime=[100, 20], count=[2, 2])
+    run = sl.simulate(
+        workload, sl.Cluster((sl.NodeGroup("n", 2, {"cores": 2}),)), "easy", observers=[_PutBack()], reasons=True
+    )
+    assert not sl.check(run)
+    assert run.pieces["begin"].to_list() == [0, 50] and run.reasons["why"].to_list() == ["held"]

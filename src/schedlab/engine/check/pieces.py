@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from schedlab.engine.check.holds import first_eligible
 from schedlab.engine.check.offences import Offences
 from schedlab.engine.check.rates import first_rates, last_rates, work_of
 from schedlab.engine.check.record import Pieces, Record
@@ -44,7 +45,7 @@ def check_pieces(record: Record, offences: Offences) -> None:
 
 def _check_order(record: Record, pieces: Pieces, report: Report) -> None:
     begin, end, last = pieces.begin, pieces.end, pieces.last
-    following, eligible = _next(begin), record.eligible[pieces.row]
+    following, eligible = _next(begin), first_eligible(record)[pieces.row]
     length = np.isfinite(begin) & np.isfinite(end) & (begin <= end)
     report("pieces", ~length, lambda i: f"it ends at {end[i]}")
     report("pieces", ~last & (following < end), lambda i: f"it ends at {end[i]}, the next begins at {following[i]}")

@@ -52,13 +52,11 @@ def _check_words(record: Record, waits: Waits, row: NDArray[np.int64], offences:
     report(needs_who & (waits.who < 0), lambda i: f"{WAIT_REASONS[waits.why[i]]}: and nothing says which")
     report(needs_words & ~waits.worded, lambda i: f"{WAIT_REASONS[waits.why[i]]}: and nothing says what or who")
     report(waits.worded & ~needs_words & ~unknown, lambda i: f"{WAIT_REASONS[waits.why[i]]}: and words of its own")
-    eligible = np.append(record.eligible, np.nan)[row]
     first = np.append(first_eligible(record), np.nan)[row]  # a job that was held and released is eligible once more
     early = says(DEPENDENCY) & (waits.end > first)
     report(early, lambda i: f"it waited for another job until {waits.end[i]}, and was eligible at {first[i]}")
-    released = np.isin(row, row[says(HELD)])  # became eligible again then: what it waited for before is told, too
-    late = ~says(DEPENDENCY, HELD, OWN_WORDS) & ~unknown & (row >= 0) & ~released & ~(waits.begin >= eligible)
-    report(late, lambda i: f"{WAIT_REASONS[waits.why[i]]}: before it was eligible, at {eligible[i]}")
+    late = ~says(DEPENDENCY, HELD, OWN_WORDS) & ~unknown & (row >= 0) & ~(waits.begin >= first)
+    report(late, lambda i: f"{WAIT_REASONS[waits.why[i]]}: before it was eligible, at {first[i]}")
     there = {
         "budget": record.budget is not None and record.budget["limit"] is not None,
         "calendar": bool(record.windows),
