@@ -206,8 +206,14 @@ class Simulation {
              bool repeat_workload, bool follow_dependencies) {
     std::vector<Group> node_groups;
     for (const auto &[count, amounts] : groups) node_groups.push_back({count, amounts});
-    const Options options{pass_per_event,  kill_at_limit, exclusive,           validate,
-                          repeat_workload, keep_history,  follow_dependencies, follow_rates};
+    const Options options{.pass_per_event = pass_per_event,
+                          .kill_at_limit = kill_at_limit,
+                          .exclusive = exclusive,
+                          .validate = validate,
+                          .repeat_workload = repeat_workload,
+                          .keep_history = keep_history,
+                          .follow_dependencies = follow_dependencies,
+                          .follow_rates = follow_rates};
     std::vector<Window> windows;
     for (const auto &[nodes, from, until, users, owner] : calendar)
       windows.push_back({nodes, from, until, users, owner});

@@ -27,7 +27,7 @@ def crowded(case: Case, seed: int) -> Case:
     limits = [limit * random.choice((1, 2, 5, 10)) for limit in columns["limit"]]
     columns["limit"] = [max(pair) for pair in zip(limits, columns["runtime"], strict=True)]
     columns["submit"] = [float(int(time) // 4) for time in columns["submit"]]
-    columns["after"] = [-1] * len(limits)
+    columns["predecessors"] = [[] for _ in limits]
     policy = replace(case.policy, depth=None, reservations=random.choice((2, 5, 100)))
     return replace(case, columns=columns, policy=policy if case.policy.backfill == "easy" else case.policy)
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fragile import BrokenOffError, Fragile
 from tests.property.cases import Case, random_case, random_predecessors
-from tests.property.test_checkpoint import BrokenOffError, Fragile
 from tests.property.test_engine_vs_oracle import compare, looking_at, seeds
 
 import schedlab as sl

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
@@ -217,3 +218,15 @@ class Native(Policy):
     def __setstate__(self, state: tuple[str, list[float]]) -> None:
         Native.__init__(self, state[0])
         self._memory = state[1]
+        _RESTORED.add(self)
+
+
+_RESTORED: WeakSet[Native] = WeakSet()  # from a checkpoint, and not recalled yet: a policy may have one anywhere in it
+
+
+def recall_all(policy: Policy, view: _core.View) -> None:
+    """In a run that is taken up: the policy finds its place again, and first the built-in ones that it builds on."""
+    for native in list(_RESTORED):
+        native.recall(view)
+    _RESTORED.clear()
+    policy.recall(view)

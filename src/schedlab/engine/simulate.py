@@ -8,13 +8,14 @@ import os
 import weakref
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from schedlab import _core
-from schedlab.engine.build import Chosen, native_policy, new_simulation
+from schedlab.engine.build import Chosen, native_policy, new_simulation, recall_all
 from schedlab.engine.calendar import recorded
 from schedlab.engine.checkpoint import Checkpoint
 from schedlab.engine.decider import Decider, Event, Policy
@@ -122,7 +123,7 @@ class Simulation:
         self.core.prepare(
             native=native_policy(choice.spec, choice),
             decide=None if choice.decider is None else choice.decider.decide,
-            recall=choice.policy.recall,
+            recall=partial(recall_all, choice.policy),
             before=self._observers.before if observed else None,
             after=self._observers.after if observed else None,
             entered=self._observers.entered if observed and self._observers.follows_entries else None,
