@@ -19,8 +19,8 @@ from schedlab.engine.check.offences import Offence, Offences
 from schedlab.engine.check.pieces import check_pieces
 from schedlab.engine.check.places import check_places
 from schedlab.engine.check.rates import check_rates
+from schedlab.engine.check.read_record import read_record
 from schedlab.engine.check.reasons import check_reasons
-from schedlab.engine.check.record import read_record
 from schedlab.engine.check.speeds import check_speeds
 from schedlab.engine.check.stays import stays_of
 from schedlab.engine.check.submitted import check_submitted
