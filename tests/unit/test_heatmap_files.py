@@ -190,6 +190,7 @@ def test_compressed_files(tmp_path: Path) -> None:
             r"(?s)unknown key 'applications\[0\]\.memory'.*memory_bound = 1\.5: expected a number from 0 to 1",
         ),
         ("p.csv", "name,demand,bandwidth,cores\na,1,9,4\nb,1,8,4\n", r"the column bandwidth has 2 different values"),
+        ("p.csv", f"name,demand,bandwidth,cores\na,1,9,{10**30}\n", r"cores = 10+: expected a whole number above 0"),
         ("p.csv", "name,demand\na,1\n", r"there is no bandwidth"),
         ("p.csv", "name,demand,bandwidth,cores\na,many,9,4\n", r'demand = "many": expected a number of 0 or more'),
     ],
