@@ -112,6 +112,7 @@ def test_a_bad_matrix(speedups: Any, message: str) -> None:
         ({"runtimes": [0, 1]}, "run time of a = 0: expected seconds above 0"),
         ({"runtimes": [1]}, "1 run times for 2 applications"),
         ({"processes": [1.5, 1]}, "processes of a = 1.5: expected a whole number"),
+        ({"processes": [1e300, math.inf]}, r"processes of a = 1e\+300(.|\n)*processes of b = inf"),
         ({"processes": [-2, 1]}, "processes of a = -2"),
         ({"alone": {1.5: [1, 1]}}, "alone on 1.5 of a node: expected a fraction"),
         ({"alone": {0.5: [1, 0]}}, "speed-up of b alone on 0.5 of a node = 0"),

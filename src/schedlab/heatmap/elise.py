@@ -82,6 +82,6 @@ def _are_times(times: Any) -> bool:
 def _processes(known: dict[str, Any], name: str) -> int:
     """As it says, or as the last part of its name (lu.D.64) does; 0 if neither does."""
     for text in (known.get("num_of_processes"), name.rpartition(".")[2]):
-        if str(text).isdecimal() and int(str(text)) > 0:
+        if str(text).isdecimal() and len(str(text)) < 16 and int(str(text)) > 0:
             return int(str(text))
     return 0

@@ -27,12 +27,14 @@ from numpy.typing import NDArray
 from schedlab.heatmap.matrix import csv_rows
 from schedlab.model.errors import InputError
 from schedlab.model.heatmap import Heatmap
+from schedlab.model.heatmap_cells import LARGEST
 from schedlab.model.mistakes import Mistakes
 from schedlab.model.suggest import did_you_mean
 from schedlab.model.toml_lines import shown
 from schedlab.model.units import parse_duration
 
 FRACTIONS = (0.25, 0.5)  # of a node, for which the speed-up without neighbours is derived
+_MOST = 1e12  # GB/s that anybody can mean
 _NODE = ("bandwidth", "cores")
 _KEYS = ("name", "demand", "memory_bound", "runtime", "processes")
 _HINT = "bandwidth (GB/s) and cores are those of a node, demand is GB/s for each core"
@@ -101,7 +103,7 @@ def from_table(data: Mapping[str, Any], where: str) -> Heatmap:
     """TOML or JSON: bandwidth and cores of a node, and the list applications."""
     mistakes = Mistakes()
     node = _Fields(data, (*_NODE, "applications"), "", where, mistakes)
-    bandwidth, cores = node.number("bandwidth"), node.whole("cores")
+    bandwidth, cores = node.number("bandwidth", most=_MOST), node.whole("cores")
     rows = data.get("applications")
     if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
         node.wrong(f"applications = {shown(rows)}: expected tables with name and demand")
@@ -117,7 +119,7 @@ def _profile(row: _Fields) -> Profile:
         row.wrong(f"{row.inside}name = {shown(name)}: expected a name")
     return Profile(
         str(name),
-        row.number("demand", zero=True),
+        row.number("demand", zero=True, most=_MOST),
         row.number("memory_bound", 1.0, zero=True, most=1),
         row.duration("runtime"),
         row.whole("processes", 0),
@@ -162,12 +164,12 @@ class _Fields:
             whole = noun == "a number" or isinstance(given, int)
             if whole and (given > 0 or (zero and given == 0)) and given <= most:
                 return float(given)
-        limits = f"from 0 to {most:g}" if most < math.inf else "of 0 or more" if zero else "above 0"
+        limits = f"from 0 to {most:g}" if most == 1 else "of 0 or more" if zero else "above 0"
         self.wrong(f"{self.inside}{key} = {shown(given)}: expected {noun} {limits}")
         return 0.0
 
     def whole(self, key: str, absent: int | None = None) -> int:
-        return int(self.number(key, absent, noun="a whole number"))
+        return int(self.number(key, absent, noun="a whole number", most=LARGEST))
 
     def duration(self, key: str) -> float:
         """Seconds, or text with units ("5m"); NaN if it is not there."""

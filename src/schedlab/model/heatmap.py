@@ -97,16 +97,26 @@ class Heatmap:
         Without weights every pair of applications counts once, an application beside itself too. Pairs that nobody
         measured are left out; NaN if that leaves none.
         """
-        size = len(self)
-        pairs = np.ones((size, size))
-        if weights is not None:
-            jobs = np.asarray(weights, np.float64)
-            if jobs.shape != (size,) or not np.all((jobs >= 0) & (jobs % 1 == 0)):
-                raise InputError(f"weights are numbers of jobs, 0 or more for each of the {size} applications")
-            pairs = np.outer(jobs, jobs) - np.diag(jobs)  # no job is its own neighbour
+        pairs = self._pairs(weights)
         known = ~np.isnan(self.speedups)
         total = float(pairs[known].sum())
         return float((pairs[known] * self.speedups[known]).sum() / total) if total else float("nan")
+
+    def known_share(self, weights: ArrayLike | None = None) -> float:
+        """The share of those pairs that is measured; NaN if there is no pair."""
+        pairs = self._pairs(weights)
+        total = float(pairs.sum())
+        return float(pairs[~np.isnan(self.speedups)].sum() / total) if total else float("nan")
+
+    def _pairs(self, weights: ArrayLike | None) -> NDArray[np.float64]:
+        """How many ordered pairs of jobs each cell stands for."""
+        size = len(self)
+        if weights is None:
+            return np.ones((size, size))
+        jobs = np.asarray(weights, np.float64)
+        if jobs.shape != (size,) or not np.all((jobs >= 0) & (jobs % 1 == 0)):
+            raise InputError(f"weights are numbers of jobs, 0 or more for each of the {size} applications")
+        return np.outer(jobs, jobs) - np.diag(jobs)  # no job is its own neighbour
 
     def part(self, names: Sequence[str]) -> Heatmap:
         """The heatmap of these applications alone, in this order."""

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from schedlab.model.errors import InputError
 from schedlab.model.mistakes import printable
 
+LARGEST = 2**53  # of whole numbers: larger ones are not exact
+
 
 class Cells:
     """Arrays out of cells; what is no number is remembered as a mistake and counts as not known."""
@@ -46,9 +48,9 @@ class Cells:
         """One whole number for each application, 0 where it is not known."""
         counts = self.row(cells, label)
         for name, count in zip(self.names, counts, strict=False):
-            if count % 1 > 0:
+            if not math.isnan(count) and (abs(count) > LARGEST or count % 1 > 0):
                 self._wrong(f"{label.format(name)} = {count:g}: expected a whole number")
-        return np.where(np.isfinite(counts), counts, 0).astype(np.int64)
+        return np.where(np.abs(counts) <= LARGEST, counts, 0).astype(np.int64)
 
     def _number(self, cell: Any, label: str) -> float:
         if cell is None or (isinstance(cell, str) and not cell.strip()):
