@@ -566,6 +566,9 @@ void bind_view(nb::module_ &module) {
           "Say why a job waits, in words of your own or of `schedlab.model.states.WAIT_REASONS`, and which job (or id) "
           "is in its way. It holds until something else is said; an empty text leaves it to the engine again. Without "
           "`reasons` nothing is written down.")
+      .def_prop_ro(
+          "gives_reasons", [](const ViewPtr &view) { return view->gives_reasons(); },
+          "Whether the run says why jobs wait: without it, what `explain` is told is of no use.")
       .def(
           "touch", [](const ViewPtr &view) { acting(view).touch(); },
           "Something that the engine does not know of has changed: jobs that could not start may do so now.");

@@ -106,6 +106,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void begin_instant_by_event();
   bool next_event();
   bool next_round();
+  void count_round();
   void conclude();
   bool reason_for_a_pass() const;
   void record();
@@ -308,6 +309,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::size_t ended_here_ = 0;
   EstimatedEnds estimated_ends_;
   static constexpr std::size_t kMostUnlisted = 1024;
+  static constexpr std::int64_t kMostRounds = 10'000;  // of one instant without progress, besides one for each job
+  std::int64_t rounds_ = 0, round_progress_ = -1;
+  Time round_time_ = -kNever;
   std::vector<std::pair<std::uint64_t, Slot>>
       unlisted_;  // started since they were last put in order: (start order, slot)
   Heap<Timer> timers_;

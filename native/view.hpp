@@ -194,6 +194,7 @@ class View : public std::enable_shared_from_this<View> {
 
   // Why a job waits (reasons.cpp). What a decider says of a job holds until it says something else; empty takes it
   // back.
+  bool gives_reasons() const;
   void explain(Slot slot, const std::string &why, std::int64_t who);
   void explained_by(const std::shared_ptr<Decider> &native);  // a policy that somebody else builds on
   // In a run that gives reasons: what keeps it from starting now, whoever decides; nothing if it fits.

@@ -81,6 +81,19 @@ class Cluster:
     switches: tuple[Switch, ...] = ()
     notes: tuple[str, ...] = field(default=(), compare=False)  # what its file says and is not in here
 
+    def __post_init__(self) -> None:
+        """Names are how results tell nodes apart."""
+        owners: dict[str, NodeGroup] = {}
+        for group in self.groups if len(self.groups) > 1 else ():
+            for name in group.node_names():
+                if (other := owners.setdefault(name, group)) is not group:
+                    raise InputError(
+                        f"the node groups {other.name!r} ({other.node_set}) and {group.name!r} ({group.node_set}) both "
+                        f"have a node {name}",
+                        where=self.name,
+                        hint=f"give the nodes of {group.name!r} other names: another prefix, or another first number",
+                    )
+
     @classmethod
     def uniform(cls, nodes: int, cores: int = 1, **resources: int) -> Cluster:
         """`nodes` identical nodes."""
