@@ -326,5 +326,5 @@ class Results:
 
     def _shown(self, name: str, value: Any) -> str:
         """`easy` and a file speak for themselves, a number does not."""
-        alone = name in ("log", "model", "cluster", "policy") or self.called(name, value) is not value
+        alone = name in ("log", "model", "cluster", "policy", "heatmap") or self.called(name, value) is not value
         return self.short(name, value) if alone else f"{name} {self.short(name, value)}"
