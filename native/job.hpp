@@ -129,6 +129,7 @@ struct Job {
   std::unique_ptr<Extra> extra;            // null: it has nothing of that
   std::unique_ptr<const Granted> granted;  // null: so many chunks of its request; else `cores` are those granted
   bool awaited;                            // others may refer to it
+  Time promised = kNever;                  // see Promises; where an order asks for it
 
   Extra &more() { return *(extra ? extra : extra = std::make_unique<Extra>()); }
 

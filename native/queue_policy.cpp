@@ -39,8 +39,10 @@ void QueuePolicy::review(View &view) {
 }
 
 // The marks on the jobs say where they were; the next pass looks at everything.
-void QueuePolicy::recall(View &view, std::span<const double>) {
+void QueuePolicy::recall(View &view, std::span<const double> memory) {
+  if (order_.by_promises()) promises_ = std::make_unique<Promises>(view.machine()), promises_->recall(memory);
   for (Slot slot = view.first_waiting(); slot != kNoSlot; slot = view.job(slot).next) {
+    if (promises_) view.annotate(slot).promised = promises_->of(view.job(slot));
     queue_.insert(waiting(view.job(slot), slot, view.job(slot).key));
     entered(view, slot);
   }
@@ -49,6 +51,8 @@ void QueuePolicy::recall(View &view, std::span<const double>) {
 
 [[gnu::flatten]] void QueuePolicy::look_at(View &view, std::span<const Event> events) {
   fresh_.clear();
+  if (order_.by_promises()) [[unlikely]]
+    keep_promises(view, events);
   for (const Event &event : events) {
     if (event.kind == Event::Kind::Submitted || event.kind == Event::Kind::Requeued) {
       Job &job = view.annotate(event.slot);
@@ -69,6 +73,18 @@ void QueuePolicy::recall(View &view, std::span<const double>) {
   if (!order_.by_formula() && (!dynamic() || queue_.empty())) ask_for_keys(view);
   if (fresh_.size() > 1)
     std::sort(fresh_.begin(), fresh_.end(), [](const Waiting &a, const Waiting &b) { return a.before(b); });
+}
+
+void QueuePolicy::keep_promises(View &view, std::span<const Event> events) {
+  if (!promises_) promises_ = std::make_unique<Promises>(view.machine());
+  for (const Event &event : events) {
+    if (event.slot == kNoSlot) continue;
+    Job &job = view.annotate(event.slot);
+    if (event.kind == Event::Kind::Completed || event.kind == Event::Kind::Cancelled)
+      promises_->take_back(job, view.now());
+    else if (event.kind == Event::Kind::Submitted || event.kind == Event::Kind::Requeued)
+      job.promised = promises_->give(job, view.now());
+  }
 }
 
 // It may have been released since, or have left: its place here is that of the time when it was held.
