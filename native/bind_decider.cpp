@@ -405,6 +405,13 @@ void bind_view(nb::module_ &module) {
           [](const ViewPtr &view, const JobView &job) { return jobs_of(view, live(view).neighbours(job.slot())); },
           "job"_a, "The other jobs on the nodes of a running job, in the order in which they came.")
       .def(
+          "speedup",
+          [](const ViewPtr &view, const JobView &job, const JobView &beside) {
+            if (!live(view).pairs()) throw DecisionError("there is no heatmap: speed-ups are not known");
+            return view->pairs()->speedup(job.facts().application, beside.facts().application);
+          },
+          "job"_a, "beside"_a, "How fast it would work beside the other, against whole nodes of its own (heatmap).")
+      .def(
           "fits",
           [](const ViewPtr &view, const JobView &job) {
             Shares shares;

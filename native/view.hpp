@@ -10,6 +10,7 @@
 #include "block_list.hpp"
 #include "job.hpp"
 #include "journal.hpp"
+#include "pairs.hpp"
 #include "placement.hpp"
 #include "reasons.hpp"
 #include "submissions.hpp"
@@ -120,6 +121,7 @@ class View : public std::enable_shared_from_this<View> {
   const Placement &placement() const;
   const std::vector<Slot> &jobs_on(int node) const;  // in the order of starting
   std::vector<Slot> neighbours(Slot slot) const;     // the others on a running job's nodes, in the same order
+  const Pairs *pairs() const;                        // null if there is no heatmap
   double total_work(Slot slot) const;  // of the whole job where it runs; of one that models are asked about, so far
   std::span<const Finished> history(std::int32_t user) const;
   // Grows whenever resources become free or a belief about a running job changes: without it, nothing that did not fit
