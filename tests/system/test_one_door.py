@@ -225,9 +225,6 @@ def test_every_table_is_the_same_by_every_door(folder: Path, policy: str) -> Non
         assert not sl.check(run), door
     run = sl.read_run(first)
     assert len(run.table("submitted")) > 10 and run.options["beliefs"] == "rates"
-    if not policy.startswith("mine"):  # in order, and nobody looks ahead: what is believed does not matter
-        other = sl.simulate("log.parquet", "cluster.toml", policy, observers=SUBMITTING)
-        assert not other.jobs["start"].equals(run.jobs["start"])
 
 
 def _everything_counts(run: sl.Run, policy: str) -> None:
