@@ -123,6 +123,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   [[gnu::noinline, gnu::cold]] void tell_reasons();
   void tell_why_held();
   void ask_why();
+  std::vector<Slot> who_may_wait_for_something_else(const Decider *asked, Slot first);
   void finish_reasons();
 
   // A job's life (life.cpp).

@@ -157,10 +157,14 @@ void Engine::enqueue(Slot slot) {
   if (!job.request->countable || job.request->exclusive) [[unlikely]]
     cores_say_it_all_ = cores_say_it_all_ && Plan::countable(*view_, job);
   count_queued(job, +1);
+  if (reasons_) [[unlikely]]
+    reasons_->came(slot, job.cores);
 }
 
 void Engine::dequeue(Slot slot) {
   const Job &job = jobs_[slot];
+  if (reasons_) [[unlikely]]
+    reasons_->went(slot);
   (job.previous == kNoSlot ? waiting_first_ : jobs_[job.previous].next) = job.next;
   (job.next == kNoSlot ? waiting_last_ : jobs_[job.next].previous) = job.previous;
   --waiting_count_, waiting_cores_ -= job.cores;

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from schedlab.engine.check.models import RECOMPUTE
 from schedlab.engine.check.told import Told
 from schedlab.model.cluster import Cluster
 from schedlab.model.request import Request
@@ -230,7 +231,7 @@ class Record:
     @property
     def decides_work(self) -> bool:
         """Whether a model may have said how much work jobs are; of one that does not say so, who knows."""
-        return any(model.get("model") != "sharing" for model in self.execution)
+        return any(model.get("model") not in RECOMPUTE for model in self.execution)
 
     @property
     def kills(self) -> bool:
