@@ -90,7 +90,8 @@ struct Job {
   std::int64_t count, cores;
   const Request *request;
   std::int32_t request_number, user, group, queue, partition;
-  std::int32_t shape = 0;  // which of its shapes the fields above are
+  std::int32_t shape = 0;         // which of its shapes the fields above are
+  std::int32_t application = -1;  // its row of the heatmap; -1: none
 
   // What has become of it.
   State state;
