@@ -275,6 +275,13 @@ void bind_view(nb::module_ &module) {
           [](const ViewPtr &view, const JobView &job) { return jobs_of(view, live(view).neighbours(job.slot())); },
           "job"_a, "The other jobs on the nodes of a running job, in the order in which they came.")
       .def(
+          "speedup",
+          [](const ViewPtr &view, const JobView &job, const JobView &beside) {
+            if (!live(view).pairs()) throw DecisionError("there is no heatmap: speed-ups are not known");
+            return view->pairs()->speedup(job.facts().application, beside.facts().application);
+          },
+          "job"_a, "beside"_a, "How fast it would work beside the other, against whole nodes of its own (heatmap).")
+      .def(
           "fits",
           [](const ViewPtr &view, const JobView &job) {
             Shares shares;
@@ -374,6 +381,9 @@ void bind_view(nb::module_ &module) {
           "Say why a job waits, in words of your own or of `schedlab.model.states.WAIT_REASONS`, and which job (or id) "
           "is in its way. It holds until something else is said; an empty text leaves it to the engine again. Without "
           "`reasons` nothing is written down.")
+      .def_prop_ro(
+          "gives_reasons", [](const ViewPtr &view) { return view->gives_reasons(); },
+          "Whether the run says why jobs wait: without it, what `explain` is told is of no use.")
       .def(
           "touch", [](const ViewPtr &view) { acting(view).touch(); },
           "Something that the engine does not know of has changed: jobs that could not start may do so now.");

@@ -52,6 +52,7 @@ class PythonHost final : public Host {
       columns.request = column<std::int32_t>("request"), columns.user = column<std::int32_t>("user");
       columns.group = column<std::int32_t>("group"), columns.queue = column<std::int32_t>("queue");
       columns.partition = column<std::int32_t>("partition");
+      columns.application = optional<std::int32_t>("application");
       columns.key[0] = optional<double>("order"), columns.key[1] = optional<double>("scan");
       columns.shape_end = optional<std::int64_t>("shape_end");
       if (columns.shape_end) {
@@ -203,7 +204,7 @@ class Simulation {
              const std::string &estimate, double estimate_factor, const std::optional<EstimatorChoice> &estimator,
              bool pass_per_event, bool kill_at_limit, const std::vector<WindowChoice> &calendar,
              const std::optional<BudgetChoice> &budget, bool keep_history, bool follow_rates, bool validate,
-             bool repeat_workload, bool follow_dependencies) {
+             bool repeat_workload, bool follow_dependencies, double threshold) {
     std::vector<Group> node_groups;
     for (const auto &[count, amounts] : groups) node_groups.push_back({count, amounts});
     const Options options{.pass_per_event = pass_per_event,
@@ -228,20 +229,20 @@ class Simulation {
       chosen = std::move(made);
     }
     engine_ = std::make_shared<Engine>(Machine(resources, std::move(node_groups), make(budget)),
-                                       Placement(placement, placement_seed, chooser(place)), std::move(chosen), options,
-                                       std::move(windows), host_);
+                                       Placement(placement, placement_seed, chooser(place), threshold),
+                                       std::move(chosen), options, std::move(windows), host_);
     view_ = nb::cast(engine_->view());
     view_.attr("_data") = nb::dict();
     view_.attr("_cluster") = cluster_view(engine_->view());
     if (in_python) in_python->set_view(engine_->view());
   }
 
-  void add_request(std::vector<Amount> chunk, Amount per_node_min, Amount per_node_max, bool exclusive,
+  void add_request(std::vector<Amount> chunk, Amount per_node_min, Amount per_node_max, bool exclusive, bool spread,
                    std::vector<bool> groups, int reason) {
     Request request;
     request.chunk = std::move(chunk);
     request.per_node_min = per_node_min, request.per_node_max = per_node_max;
-    request.exclusive = exclusive;
+    request.exclusive = exclusive, request.spread = spread;
     request.groups = std::move(groups);
     engine().add_request(std::move(request), static_cast<Reason>(reason));
   }
@@ -313,6 +314,7 @@ class Simulation {
   void use_own_amounts() { engine().use_own_amounts(); }
   void give_reasons() { engine().give_reasons(); }
 
+  void set_pairs(const std::shared_ptr<Pairs> &pairs) { engine().set_pairs(pairs); }
   void add_execution(const std::shared_ptr<Execution> &model) { engine().add_execution(model); }
   void add_python_execution(const std::string &name, nb::object work, nb::object rate) {
     auto model = std::make_shared<PythonExecution>(name, work, rate);
@@ -420,25 +422,18 @@ void bind_engine(nb::module_ &module) {
       .def("memory", &NativePolicy::memory, "What it remembers beyond the marks on jobs.")
       .def("recall", &NativePolicy::recall, "view"_a, "memory"_a, "Finds its place again in a run that is taken up.");
 
-  nb::class_<Execution>(module, "Execution",
-                        "How placed jobs fare, in the core: their work, and factors of their rates.")
-      .def_prop_ro("name", &Execution::name, "as an owner of factors");
-  module.def("sharing", &make_sharing, "name"_a, "factor"_a, "Jobs that share a node with others work at this rate.");
-  module.def("speeds", &make_speeds, "name"_a, "speeds"_a,
-             "A job takes as long as its slowest node lets it; a speed for each node, 1 is that of the log.");
-
   nb::class_<Simulation>(module, "Simulation", nb::is_weak_referenceable(),
                          "One run: a machine, the rules of time, and how jobs are placed.")
       .def(nb::init<const std::vector<std::string> &, const std::vector<std::pair<int, std::vector<Amount>>> &,
                     const std::string &, std::uint64_t, nb::object, bool, const std::string &, double,
                     const std::optional<EstimatorChoice> &, bool, bool, const std::vector<WindowChoice> &,
-                    const std::optional<BudgetChoice> &, bool, bool, bool, bool, bool>(),
+                    const std::optional<BudgetChoice> &, bool, bool, bool, bool, bool, double>(),
            nb::kw_only(), "resources"_a, "groups"_a, "placement"_a, "placement_seed"_a, "place"_a.none(), "exclusive"_a,
            "estimate"_a, "estimate_factor"_a, "estimator"_a.none(), "pass_per_event"_a, "kill_at_limit"_a, "calendar"_a,
            "budget"_a.none(), "keep_history"_a, "follow_rates"_a, "validate"_a, "repeat_workload"_a,
-           "follow_dependencies"_a)
+           "follow_dependencies"_a, "threshold"_a = 0.0)
       .def("add_request", &Simulation::add_request, nb::kw_only(), "chunk"_a, "per_node_min"_a, "per_node_max"_a,
-           "exclusive"_a, "groups"_a, "reason"_a,
+           "exclusive"_a, "spread"_a = false, "groups"_a, "reason"_a,
            "Makes the next request known; jobs point to requests by their number. A reason > 0 rejects its jobs.")
       .def_prop_ro("view", &Simulation::view, nb::sig("def view(self) -> View"))
       .def("prepare", &Simulation::prepare, nb::kw_only(), "native"_a, "decide"_a.none(), "recall"_a.none(),
@@ -472,6 +467,8 @@ void bind_engine(nb::module_ &module) {
            "Before any request is known: whoever decides may grant less than jobs ask for, and no job is rejected for "
            "its "
            "size.")
+      .def("set_pairs", &Simulation::set_pairs, "pairs"_a,
+           "Before `run`: how fast applications run beside one another.")
       .def("add_execution", &Simulation::add_execution, "model"_a, "Before `run`: how placed jobs fare.")
       .def("add_python_execution", &Simulation::add_python_execution, "name"_a, "work"_a.none(), "rate"_a.none(),
            "The same in Python: work(view, job, nodes) and rate(view, job, neighbours), or None.")

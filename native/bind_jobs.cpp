@@ -1,6 +1,7 @@
 // Binds jobs as policies, orders, placements and estimators see them.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -111,6 +112,13 @@ double remaining_of(const JobView &job) {
 double total_work_of(const JobView &job) {
   not_for_policies(job);
   return job.view()->total_work(job.slot());
+}
+
+std::optional<std::string> application_of(const JobView &job) {
+  const std::int32_t number = job.facts().application;
+  const Pairs *pairs = job.view()->pairs();
+  if (number < 0 || !pairs) return std::nullopt;
+  return pairs->names[static_cast<std::size_t>(number)];
 }
 
 // (cores, limit, estimate) of each of its shapes; the first is the one that it was submitted with.
@@ -247,6 +255,10 @@ void bind_jobs(nb::module_ &module) {
       .def_prop_ro("group", [](const JobView &j) { return j.facts().group; })
       .def_prop_ro("queue", [](const JobView &j) { return j.facts().queue; })
       .def_prop_ro("partition", [](const JobView &j) { return j.facts().partition; })
+      .def_prop_ro(
+          "spread", [](const JobView &j) { return j.facts().request->spread; },
+          "whether it has a part of every socket of its nodes, beside others")
+      .def_prop_ro("application", &application_of, "by its name in the heatmap; None if it has none")
       .def_prop_ro(
           "start", [](const JobView &j) { return j.facts().start; }, "NaN if it has not started")
       .def_prop_ro("estimated_end", [](const JobView &j) { return j.facts().estimated_end; })

@@ -5,6 +5,7 @@ namespace nb = nanobind;
 
 void bind_decider(nb::module_ &module);
 void bind_engine(nb::module_ &module);
+void bind_execution(nb::module_ &module);
 void bind_jobs(nb::module_ &module);
 void bind_learn(nb::module_ &module);
 void bind_swf(nb::module_ &module);
@@ -13,6 +14,7 @@ NB_MODULE(_core, module) {
   module.doc() = "schedlab's native core";
   bind_jobs(module);
   bind_decider(module);
+  bind_execution(module);
   bind_engine(module);
   bind_learn(module);
   bind_swf(module);

@@ -217,7 +217,7 @@ class Conservative final : public QueuePolicy {
   bool start(View &view, Slot slot, bool backfilled) {
     Job &job = view.annotate(slot);
     if (!by_nodes_) return view.start(slot, job.key, backfilled);
-    if (!view.placement().chosen())
+    if (!view.placement().by_the_moment())
       return view.has_room(job, job.reserved_shares) && view.start_on(slot, job.reserved_shares, job.key, backfilled);
     // It may be put elsewhere: then it has that in the plan.
     const Time until = job.reserved_start + job.estimate;

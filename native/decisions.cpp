@@ -12,7 +12,7 @@ namespace schedlab {
 bool View::place(Slot slot, Shares &shares) const {
   const Job &job = engine_->jobs_[slot];
   const Placement &placement = engine_->placement_;
-  const bool asks = placement.chosen(), without_some = has_calendar() && restricted(job);
+  const bool asks = placement.by_the_moment(), without_some = has_calendar() && restricted(job);
   if (!asks && !without_some)
     return placement.place(cluster(), *job.request, job.count, job.sequence, shares) && affords(job, shares);
   if (job.count * job.request->cores > cluster().usable_cores()) return false;
@@ -24,6 +24,7 @@ bool View::place(Slot slot, Shares &shares) const {
   const NodeState &state = without_some ? allowed : cluster().state();
   if (!asks)
     return placement.place(machine(), state, *job.request, job.count, job.sequence, shares) && affords(job, shares);
+  if (placement.by_company()) return engine_->company().place(state, job, shares) && affords(job, shares);
   if (!placement.choose(machine(), state, slot, *job.request, job.count, shares)) return false;
   check_nodes(job, slot, shares, "place");
   return affords(job, shares);
@@ -31,7 +32,7 @@ bool View::place(Slot slot, Shares &shares) const {
 
 bool View::place_beside(const Plan &plan, Slot slot, Shares &shares) const {
   const Job &job = engine_->jobs_[slot];
-  if (engine_->placement_.chosen()) {
+  if (engine_->placement_.by_the_moment()) {
     Shares chosen;
     if (!place(slot, chosen)) return false;
     if (plan.possible_on(job, chosen)) shares = std::move(chosen);

@@ -137,7 +137,10 @@ bool Engine::advance() {
       }
     }
     while (next_round()) {
-      if (reason_for_a_pass()) return true;
+      if (reason_for_a_pass()) {
+        count_round();
+        return true;
+      }
       conclude();
     }
     instant_open_ = false;
@@ -190,6 +193,23 @@ void Engine::close_pass(Decider &decider) {
   phase_ = Phase::Before;
   if (reasons_) reasons_->stepped = true;
   conclude();
+}
+
+// Another pass in the same instant. Jobs that come, leave or are due end some time; what is done and undone does not.
+void Engine::count_round() {
+  const auto due = static_cast<std::int64_t>(timer_order_) - static_cast<std::int64_t>(timers_.size());
+  const std::int64_t progress = next_sequence_ + ended_ + due;
+  if (std::exchange(round_time_, now_) != now_ || std::exchange(round_progress_, progress) != progress) {
+    rounds_ = 0;
+  } else if (++rounds_ > kMostRounds + next_sequence_ - ended_) {
+    std::string last;
+    for (const Event &event : events_)
+      if (event.slot != kNoSlot) last = ", the last time to job " + std::to_string(jobs_[event.slot].id);
+    char text[64];
+    std::snprintf(text, sizeof text, "%lld passes at %.15g s", static_cast<long long>(rounds_), now_);
+    throw DecisionError(text + std::string(" in which no job came or left: something is done and undone for ever") +
+                        last + " (held and released, or started and requeued, in every pass?)");
+  }
 }
 
 // Is there more to be told in this instant? With a pass per event, the next one; and what observers did after a pass.

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "block_list.hpp"
+#include "company.hpp"
 #include "estimator.hpp"
 #include "execution.hpp"
 #include "heap.hpp"
@@ -55,6 +56,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   }  // rows of what every job had where, not only of granted ones
   void use_own_amounts() { options_.own_amounts = true; }  // before any request is known
   void add_execution(std::shared_ptr<Execution> model);
+  void set_pairs(std::shared_ptr<const Pairs> pairs);     // before anything happens
   void give_reasons();                                    // why jobs wait
   void measure() { meter_ = std::make_unique<Meter>(); }  // what each decision costs
 
@@ -105,6 +107,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void begin_instant_by_event();
   bool next_event();
   bool next_round();
+  void count_round();
   void conclude();
   bool reason_for_a_pass() const;
   void record();
@@ -231,6 +234,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   // How placed jobs fare (execution.cpp).
   Occupants &occupants();
+  Company &company();
   void sort_by_start(std::vector<Slot> &slots) const;  // each once
   [[gnu::noinline, gnu::cold]] void ask_about_rates();
   [[gnu::noinline, gnu::cold]] double ask_about_work(Slot slot, const Shares &shares);
@@ -307,6 +311,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::size_t ended_here_ = 0;
   EstimatedEnds estimated_ends_;
   static constexpr std::size_t kMostUnlisted = 1024;
+  static constexpr std::int64_t kMostRounds = 10'000;  // of one instant without progress, besides one for each job
+  std::int64_t rounds_ = 0, round_progress_ = -1;
+  Time round_time_ = -kNever;
   std::vector<std::pair<std::uint64_t, Slot>>
       unlisted_;  // started since they were last put in order: (start order, slot)
   Heap<Timer> timers_;
@@ -337,6 +344,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   bool note_moves_ = false;  // for observers, for places, to count what jobs have besides cores, or who is where
   std::vector<Move> moves_;
   std::unique_ptr<Occupants> occupants_;  // null until somebody asks
+  std::shared_ptr<const Pairs> pairs_;    // null if there is no heatmap
+  std::unique_ptr<Company> company_;      // null unless the placement looks at it
   std::vector<std::shared_ptr<Execution>> executions_;
   bool watch_neighbours_ = false, decide_work_ = false;  // whether some of them do
   std::vector<NodeMode> modes_;                          // empty until a node changes

@@ -32,6 +32,9 @@ class Execution {
 // Jobs that share a node with another one work at a constant rate.
 std::shared_ptr<Execution> make_sharing(std::string name, double factor);
 
+// Jobs work as fast as those with whom they share nodes let them (semantics: "Interference").
+std::shared_ptr<Execution> make_interference(std::string name, std::shared_ptr<const Pairs> pairs);
+
 // Run times are those of nodes of speed 1: a job takes as long as its slowest node lets it. One speed for each node.
 std::shared_ptr<Execution> make_speeds(std::string name, std::vector<double> speeds);
 

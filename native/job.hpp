@@ -133,7 +133,8 @@ struct alignas(64) Job {
   double scan_key;      // its place among the candidates for backfilling
   double given_key[2];  // `key` and this, as the host has computed them
   Shares reserved_shares;
-  std::uint64_t reserved_mark;  // of the plan, when nothing earlier was found
+  std::uint64_t reserved_mark;    // of the plan, when nothing earlier was found
+  std::int32_t application = -1;  // its row of the heatmap; -1: none
 
   Extra &more() { return *(extra ? extra : extra = std::make_unique<Extra>()); }
 

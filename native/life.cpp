@@ -35,6 +35,7 @@ void Engine::submit() {
   job.partition = input_.partition[i];
   if (input_.key[0]) job.given_key[0] = input_.key[0][i];
   if (input_.key[1]) job.given_key[1] = input_.key[1][i];
+  if (input_.application) job.application = input_.application[i];
   job.make_new();
   if (input_.shape_end) read_shapes(job, i);
   if (input_.attachment_end) [[unlikely]]
@@ -181,6 +182,7 @@ void Engine::note_move(Slot slot, bool onto) {
   const Job &job = jobs_[slot];
   if (track_moves_) moves_.push_back({slot, onto, job.shares});
   if (occupants_) occupants_->move(slot, job.shares, onto);
+  if (company_) company_->move(job, onto);
   if (all_places_ || job.granted) {
     if (slot >= here_since_.size()) here_since_.resize(slot + 1);
     if (onto)
@@ -452,6 +454,8 @@ void Engine::write(const Job &job, State state) {
   rows_.state[row] = static_cast<std::uint8_t>(state), rows_.reason[row] = static_cast<std::uint8_t>(job.reason);
   rows_.backfilled[row] = started ? job.backfilled.code : 0;
   rows_.allocated[row] = rows_.allocations.add(started ? job.shares : kNowhere);
+  if (rows_.content.applications) [[unlikely]]
+    rows_.application[row] = job.application;
   if (!rows_.content.workload) return;
   rows_.id[row] = job.id, rows_.count[row] = job.count, rows_.request[row] = job.request_number;
   rows_.user[row] = job.user, rows_.group[row] = job.group, rows_.queue[row] = job.queue;

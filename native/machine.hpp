@@ -14,6 +14,7 @@ struct Request {
   std::vector<Amount> chunk;  // by resource, cores first
   Amount per_node_min = 0, per_node_max = 0;
   bool exclusive = false;
+  bool spread = false;       // it has a part of every socket of its nodes: others may have the rest
   std::vector<bool> groups;  // which node groups may serve it
 
   // Derived by Machine::prepare:

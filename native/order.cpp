@@ -24,6 +24,8 @@ enum class Order::Op : std::uint8_t {
   Sequence,
   Wait,
   Now,
+  Waiting,
+  Fill,
   Given0,
   Given1,
   // functions of one
@@ -66,6 +68,8 @@ Order::Order(const std::vector<std::pair<std::string, double>> &program) {
                                                  {"sequence", Op::Sequence},
                                                  {"wait", Op::Wait},
                                                  {"now", Op::Now},
+                                                 {"waiting", Op::Waiting},
+                                                 {"fill", Op::Fill},
                                                  {"given-order", Op::Given0},
                                                  {"given-scan", Op::Given1},
                                                  {"neg", Op::Neg},
@@ -91,7 +95,7 @@ Order::Order(const std::vector<std::pair<std::string, double>> &program) {
     const Op op = found->second;
     depth += op < Op::Neg ? 1 : op < Op::Add ? 0 : -1;
     if (depth < 1 || depth > kStack) throw std::invalid_argument("an order's formula is malformed or too deep");
-    dynamic_ = dynamic_ || op == Op::Wait || op == Op::Now;
+    dynamic_ = dynamic_ || (op >= Op::Wait && op <= Op::Fill);
     steps_.push_back({op, number});
   }
   if (depth != 1) throw std::invalid_argument("an order's formula is malformed");
@@ -101,7 +105,7 @@ Order::Order(std::shared_ptr<KeySource> source, bool dynamic) : dynamic_(dynamic
 
 void Order::keys(const View &view, std::span<const Slot> slots, double *keys) const {
   if (!source_) {
-    for (std::size_t i = 0; i < slots.size(); ++i) keys[i] = computed(view.job(slots[i]), view.now());
+    for (std::size_t i = 0; i < slots.size(); ++i) keys[i] = computed(view, view.job(slots[i]));
     return;
   }
   source_->keys(view, slots, keys);
@@ -110,13 +114,16 @@ void Order::keys(const View &view, std::span<const Slot> slots, double *keys) co
 }
 
 double Order::key(const View &view, Slot slot) const {
-  if (!source_) return computed(view.job(slot), view.now());
+  if (!source_) return computed(view, view.job(slot));
   double key;
   keys(view, {&slot, 1}, &key);
   return key;
 }
 
-double Order::computed(const Job &job, Time now) const {
+// How much of the free cores a job takes: of those that fit, the one that leaves least goes first.
+static double fill(double cores, double free) { return free <= 0 ? 1 : cores > free ? -1 : cores / free; }
+
+double Order::computed(const View &view, const Job &job) const {
   std::array<double, kStack> stack;
   double *top = stack.data() - 1;
   for (const Step &step : steps_) {
@@ -162,10 +169,16 @@ double Order::computed(const Job &job, Time now) const {
         *++top = static_cast<double>(job.sequence);
         break;
       case Op::Wait:
-        *++top = now - job.eligible;
+        *++top = view.now() - job.eligible;
         break;
       case Op::Now:
-        *++top = now;
+        *++top = view.now();
+        break;
+      case Op::Waiting:
+        *++top = static_cast<double>(view.waiting());
+        break;
+      case Op::Fill:
+        *++top = fill(static_cast<double>(job.cores), static_cast<double>(view.cluster().usable_cores()));
         break;
       case Op::Given0:
         *++top = job.given_key[0];

@@ -42,7 +42,7 @@ class Order {
     double number;
     friend bool operator==(const Step &, const Step &) = default;
   };
-  double computed(const Job &job, Time now) const;
+  double computed(const View &view, const Job &job) const;
 
   std::vector<Step> steps_;
   bool dynamic_ = false;

@@ -58,8 +58,8 @@ bool contiguous(const std::vector<Candidate> &candidates, Amount count, Shares &
 
 }  // namespace
 
-Placement::Placement(const std::string &name, std::uint64_t seed, Chooser chooser)
-    : seed_(seed), chooser_(std::move(chooser)) {
+Placement::Placement(const std::string &name, std::uint64_t seed, Chooser chooser, double threshold)
+    : seed_(seed), chooser_(std::move(chooser)), threshold_(threshold) {
   if (name == "first-fit")
     kind_ = Kind::FirstFit;
   else if (name == "best-fit")
@@ -70,8 +70,14 @@ Placement::Placement(const std::string &name, std::uint64_t seed, Chooser choose
     kind_ = Kind::Contiguous;
   else if (name == "random")
     kind_ = Kind::Random;
+  else if (name == "occupied-first")
+    kind_ = Kind::OccupiedFirst;
+  else if (name == "best-pair")
+    kind_ = Kind::BestPair;
   else
     throw std::invalid_argument("unknown placement: " + name);
+  by_company_ = !chooser_ && (kind_ == Kind::OccupiedFirst || kind_ == Kind::BestPair || threshold_ > 0);
+  by_the_moment_ = chooser_ || by_company_;
 }
 
 LiveCluster::Index Placement::index() const {
@@ -172,12 +178,15 @@ bool Placement::place(const Request &request, const std::vector<Candidate> &cand
       break;
     case Kind::BestFit:
     case Kind::Random:
+    case Kind::OccupiedFirst:
+    case Kind::BestPair:
       break;
   }
   std::vector<Candidate> sorted = candidates;
   if (kind_ == Kind::Spread)
     std::stable_sort(sorted.begin(), sorted.end(), [](auto &a, auto &b) { return a.free > b.free; });
-  if (kind_ == Kind::BestFit)
+  // Who will be where is not known in a plan: the fewer cores are free, the more jobs are there.
+  if (kind_ == Kind::BestFit || kind_ == Kind::OccupiedFirst || kind_ == Kind::BestPair)
     std::stable_sort(sorted.begin(), sorted.end(), [](auto &a, auto &b) { return a.free < b.free; });
   if (kind_ == Kind::Random) {
     const std::uint64_t stream = mix(seed_, static_cast<std::uint64_t>(sequence));

@@ -16,12 +16,13 @@ struct Candidate {
 
 class Placement {
  public:
-  enum class Kind { FirstFit, BestFit, Spread, Contiguous, Random };
+  enum class Kind { FirstFit, BestFit, Spread, Contiguous, Random, OccupiedFirst, BestPair };
 
   // Somebody else's choice: nodes, with chunks or in the order in which they are to be filled (chunks 0).
   using Chooser = std::function<bool(Slot slot, Shares &shares)>;
 
-  Placement(const std::string &name, std::uint64_t seed, Chooser chooser = {});
+  // With a threshold, no two jobs share a node of which one would be slower than that beside the other.
+  Placement(const std::string &name, std::uint64_t seed, Chooser chooser = {}, double threshold = 0);
 
   // On a single node there is nothing to choose.
   Placement on_one_node() const { return chooser_ ? *this : Placement("first-fit", 0); }
@@ -35,6 +36,10 @@ class Placement {
 
   // Where a chooser puts a job: false if that is nowhere, or if it did not offer enough.
   bool chosen() const { return static_cast<bool>(chooser_); }
+  // It looks at who is where (Company), and so cannot say where a job will be put later.
+  bool by_company() const { return by_company_; }
+  double threshold() const { return threshold_; }
+  bool by_the_moment() const { return by_the_moment_; }  // one of the two
   bool choose(const Machine &machine, const NodeState &state, Slot slot, const Request &request, Amount count,
               Shares &shares) const;
 
@@ -52,6 +57,8 @@ class Placement {
   Kind kind_;
   std::uint64_t seed_;
   Chooser chooser_;
+  double threshold_;
+  bool by_company_, by_the_moment_;
 };
 
 }  // namespace schedlab

@@ -196,6 +196,8 @@ void View::redo_why(const JournalReader &past) {
 
 // ---- what deciders and observers say ----
 
+bool View::gives_reasons() const { return engine_->reasons_ != nullptr; }
+
 void View::explain(Slot slot, const std::string &why, std::int64_t who) {
   const Job &job = engine_->jobs_[slot];
   if (job.state != State::Waiting && job.state != State::Held)

@@ -36,7 +36,7 @@ Slot Engine::new_job(const Submission &submission, Baggage &&baggage) {
   job.request = &requests_[static_cast<std::size_t>(job.request_number)];
   job.count = submission.count, job.cores = job.count * job.request->cores;
   job.user = submission.user, job.group = submission.group, job.queue = submission.queue;
-  job.partition = submission.partition;
+  job.partition = submission.partition, job.application = submission.application;
   job.state = State::Coming;
   job.make_new();
   if (!baggage.empty()) {

@@ -17,6 +17,7 @@ struct Submission {
   Time at, runtime, limit, cancel;
   std::int64_t id, count;  // an id < 0: the next one that is free
   std::int32_t request, user, group, queue, partition;
+  std::int32_t application = -1;
 };
 
 // What few of them have besides.

@@ -14,6 +14,7 @@ struct JobColumns {
   const std::int64_t *id, *count;
   const double *submit, *runtime, *limit, *cancel;
   const std::int32_t *request, *user, *group, *queue, *partition;
+  const std::int32_t *application = nullptr;  // rows of the heatmap; null if there is none
   const double *key[2] = {
       nullptr, nullptr};  // places in the queue and among backfill candidates that the host has computed; null if not
 
@@ -60,6 +61,7 @@ struct AllocationRows : Batch {
 struct RowContent {
   bool workload;      // of a job, also what the workload says; otherwise the host looks there, by `sequence`
   std::size_t nodes;  // the most that a job can have
+  bool applications = false;
 };
 
 // Jobs that have left, in the order of leaving.
@@ -72,7 +74,7 @@ struct JobRows : Batch {
 
   RowContent content;
   Column<std::int64_t> id, count;
-  Column<std::int32_t> request, user, group, queue, partition;
+  Column<std::int32_t> request, user, group, queue, partition, application;
   Column<double> submit, runtime, limit;
 
   JobRows(int number, RowContent wanted) : Batch("jobs", number), allocations(number, wanted.nodes), content(wanted) {
@@ -91,6 +93,7 @@ struct JobRows : Batch {
                                  {"submit", submit},
                                  {"runtime", runtime},
                                  {"limit", limit}});
+    if (content.applications) named.push_back({"application", application});
     lay_out(named);
   }
   const Batch *details() const override { return &allocations; }

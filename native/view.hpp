@@ -10,6 +10,7 @@
 #include "block_list.hpp"
 #include "job.hpp"
 #include "journal.hpp"
+#include "pairs.hpp"
 #include "placement.hpp"
 #include "reasons.hpp"
 #include "submissions.hpp"
@@ -120,6 +121,7 @@ class View : public std::enable_shared_from_this<View> {
   const Placement &placement() const;
   const std::vector<Slot> &jobs_on(int node) const;  // in the order of starting
   std::vector<Slot> neighbours(Slot slot) const;     // the others on a running job's nodes, in the same order
+  const Pairs *pairs() const;                        // null if there is no heatmap
   double total_work(Slot slot) const;  // of the whole job where it runs; of one that models are asked about, so far
   std::span<const Finished> history(std::int32_t user) const;
   // Grows whenever resources become free or a belief about a running job changes: without it, nothing that did not fit
@@ -192,6 +194,7 @@ class View : public std::enable_shared_from_this<View> {
 
   // Why a job waits (reasons.cpp). What a decider says of a job holds until it says something else; empty takes it
   // back.
+  bool gives_reasons() const;
   void explain(Slot slot, const std::string &why, std::int64_t who);
   void explained_by(const std::shared_ptr<Decider> &native);  // a policy that somebody else builds on
   // In a run that gives reasons: what keeps it from starting now, whoever decides; nothing if it fits.

@@ -46,10 +46,10 @@ class Site:
             )
         self.jobs.write_text("\n".join(lines) + "\n")
 
-    def run(self, *, observers: Any = (), out: Path | None = None, **options: Any) -> sl.Run:
+    def run(self, *, observers: Any = (), out: Path | None = None, reasons: bool = False, **options: Any) -> sl.Run:
         decider = RealSlurm(self.conf, **{"evidence": 0, **options})
         workload = sl.read_workload(self.jobs, requests="full", clean="none")
-        return sl.simulate(workload, decider.setup.cluster(), decider, observers=observers, out=out)
+        return sl.simulate(workload, decider.setup.cluster(), decider, observers=observers, out=out, reasons=reasons)
 
 
 def rows(run: sl.Run, *columns: str) -> list[tuple[Any, ...]]:

@@ -48,6 +48,14 @@ class Job:
     @property
     def partition(self) -> int: ...
     @property
+    def spread(self) -> bool:
+        """whether it has a part of every socket of its nodes, beside others"""
+
+    @property
+    def application(self) -> str | None:
+        """by its name in the heatmap; None if it has none"""
+
+    @property
     def start(self) -> float:
         """NaN if it has not started"""
 
@@ -240,6 +248,11 @@ class View:
         The other jobs on the nodes of a running job, in the order in which they came.
         """
 
+    def speedup(self, job: Job, beside: Job) -> float:
+        """
+        How fast it would work beside the other, against whole nodes of its own (heatmap).
+        """
+
     def fits(self, job: Job) -> bool:
         """Would it start now, reservations aside?"""
 
@@ -393,6 +406,12 @@ class View:
         Say why a job waits, in words of your own or of `schedlab.model.states.WAIT_REASONS`, and which job (or id) is in its way. It holds until something else is said; an empty text leaves it to the engine again. Without `reasons` nothing is written down.
         """
 
+    @property
+    def gives_reasons(self) -> bool:
+        """
+        Whether the run says why jobs wait: without it, what `explain` is told is of no use.
+        """
+
     def touch(self) -> None:
         """
         Something that the engine does not know of has changed: jobs that could not start may do so now.
@@ -482,6 +501,35 @@ class ClusterView:
     def partitions(self) -> dict[str, tuple[str, ...]]:
         """the groups of each"""
 
+class Pairs:
+    """How fast applications run beside one another."""
+
+    def __init__(
+        self, *, names: Sequence[str], speedups: Sequence[float], alone: Sequence[float], multiply: bool, cap: bool
+    ) -> None: ...
+    @property
+    def names(self) -> list[str]: ...
+
+class Execution:
+    """
+    How placed jobs fare, in the core: their work, and factors of their rates.
+    """
+
+    @property
+    def name(self) -> str:
+        """as an owner of factors"""
+
+def sharing(name: str, factor: float) -> Execution:
+    """Jobs that share a node with others work at this rate."""
+
+def interference(name: str, pairs: Pairs) -> Execution:
+    """Jobs that share nodes work as fast as they let each other."""
+
+def speeds(name: str, speeds: Sequence[float]) -> Execution:
+    """
+    A job takes as long as its slowest node lets it; a speed for each node, 1 is that of the log.
+    """
+
 class DecisionError(Exception):
     pass
 
@@ -509,23 +557,6 @@ class NativePolicy:
     def recall(self, view: View, memory: Sequence[float]) -> None:
         """Finds its place again in a run that is taken up."""
 
-class Execution:
-    """
-    How placed jobs fare, in the core: their work, and factors of their rates.
-    """
-
-    @property
-    def name(self) -> str:
-        """as an owner of factors"""
-
-def sharing(name: str, factor: float) -> Execution:
-    """Jobs that share a node with others work at this rate."""
-
-def speeds(name: str, speeds: Sequence[float]) -> Execution:
-    """
-    A job takes as long as its slowest node lets it; a speed for each node, 1 is that of the log.
-    """
-
 class Simulation:
     """One run: a machine, the rules of time, and how jobs are placed."""
 
@@ -550,6 +581,7 @@ class Simulation:
         validate: bool,
         repeat_workload: bool,
         follow_dependencies: bool,
+        threshold: float = 0.0,
     ) -> None: ...
     def add_request(
         self,
@@ -558,6 +590,7 @@ class Simulation:
         per_node_min: int,
         per_node_max: int,
         exclusive: bool,
+        spread: bool = False,
         groups: Sequence[bool],
         reason: int,
     ) -> None:
@@ -635,6 +668,9 @@ class Simulation:
         """
         Before any request is known: whoever decides may grant less than jobs ask for, and no job is rejected for its size.
         """
+
+    def set_pairs(self, pairs: Pairs) -> None:
+        """Before `run`: how fast applications run beside one another."""
 
     def add_execution(self, model: Execution) -> None:
         """Before `run`: how placed jobs fare."""

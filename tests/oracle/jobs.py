@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import lru_cache, reduce
 from types import CodeType
@@ -179,16 +179,17 @@ def key_of(order: Order, job: Job, now: float) -> float:
     elif seed := seed_of(order):
         key = random_key(int(seed), job.sequence)
     else:
-        key = evaluate(ORDERS.get(order, order), columns(job, now))
+        expression = ORDERS.get(order, order)
+        key = evaluate(expression, columns(job, now, compiled(expression).co_names))
     return math.inf if math.isnan(key) else key
 
 
 COLUMNS = ("submit", "eligible", "estimate", "limit", "cores", "count", "user", "group", "queue", "sequence")
 
 
-def columns(job: Job, now: float) -> dict[str, float]:
-    own = {name: getattr(job, name) for name in COLUMNS}
-    asked = {name: job.count * job.request.chunk.get(name, 0) for name in ("memory", "gpus")}
+def columns(job: Job, now: float, wanted: Collection[str]) -> dict[str, float]:
+    own = {name: getattr(job, name) for name in COLUMNS if name in wanted or name == "sequence"}
+    asked = {name: job.count * job.request.chunk.get(name, 0) for name in ("memory", "gpus") if name in wanted}
     return {**own, **asked, "wait": now - job.eligible, "now": now}
 
 
@@ -227,6 +228,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 FUNCTIONS |= {name: ieee(getattr(math, name)) for name in ("sqrt", "log", "log2", "log10", "exp", "floor")}
 
 
+@lru_cache
 def seed_of(name: str) -> str:
     """`random(7)` has the seed 7, `random` the seed 0, anything else none."""
     match = re.fullmatch(r"random(?:\((\d+)\))?", name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -97,16 +98,17 @@ def rooms(nodes: list[Node], claims: Iterable[Claim]) -> list[Room]:
         for number in claim.nodes:
             shared[number] = True
             closed[number] |= claim.exclusive
+            left = free[number]
             for resource, amount in claim.on(number).items():
                 if amount:
-                    free[number][resource] -= amount
-            assert all(amount >= 0 for amount in free[number].values()), "a node is over-full"
-    return [Room(*room) for room in zip(free, shared, closed, strict=True)]
+                    left[resource] -= amount
+                    assert left[resource] >= 0, "a node is over-full"
+    return list(map(Room, free, shared, closed))
 
 
 def moments(claims: list[Claim], begin: float, end: float) -> list[list[Claim]]:
     """What is held at each moment of [begin, end) at which more may be, and at `begin` even if the window is empty."""
-    times = [begin, *(claim.begin for claim in claims if begin < claim.begin < end)]
+    times = {begin, *(claim.begin for claim in claims if begin < claim.begin < end)}
     return [[claim for claim in claims if claim.begin <= time < claim.end] for time in times]
 
 
@@ -168,31 +170,37 @@ def place(
 
 def fill(numbers: list[int], capacities: list[float], count: int) -> dict[int, int]:
     chosen: dict[int, int] = {}
+    left = count
     for number in numbers:
-        chunks = int(min(capacities[number], count - sum(chosen.values())))
+        chunks = int(min(capacities[number], left))
         if chunks:
             chosen[number] = chunks
+            left -= chunks
     return chosen
 
 
 def neighbours(capacities: list[float], count: int) -> list[int] | None:
     """The first run of nodes with capacity whose capacities add up to `count`."""
     run: list[int] = []
+    held = 0.0
     for number, chunks in enumerate(capacities):
-        run = [*run, number] if chunks else []
-        if run and sum(capacities[n] for n in run) >= count:
+        run, held = ([*run, number], held + chunks) if chunks else ([], 0.0)
+        if run and held >= count:
             return run
     return None
 
 
 def spread(rooms: list[Room], capacities: list[float], request: Request, count: int) -> dict[int, int]:
+    """Always to the node with most free cores of those that can take more; at equal numbers the first."""
     chosen: dict[int, int] = {}
-    cores = request.chunk.get("cores", 0)
-    while sum(chosen.values()) < count:
-        able = [n for n, chunks in enumerate(capacities) if chunks > chosen.get(n, 0)]
-        number = min(able, key=lambda n: (chosen.get(n, 0) * cores - rooms[n].free.get("cores", 0), n))
-        step = min(
-            max(request.per_node_min, 1), count - sum(chosen.values()), capacities[number] - chosen.get(number, 0)
-        )
-        chosen[number] = chosen.get(number, 0) + int(step)
+    cores, left = request.chunk.get("cores", 0), count
+    able = [(-room.free.get("cores", 0), number) for number, room in enumerate(rooms) if capacities[number]]
+    heapq.heapify(able)
+    while left:
+        used, number = heapq.heappop(able)
+        step = int(min(max(request.per_node_min, 1), left, capacities[number] - chosen.get(number, 0)))
+        chosen[number] = chosen.get(number, 0) + step
+        left -= step
+        if capacities[number] > chosen[number]:
+            heapq.heappush(able, (used + step * cores, number))
     return chosen

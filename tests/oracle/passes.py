@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -184,14 +184,16 @@ def earliest(sim: Simulation, job: Job) -> Claim:
     counted = sim.reservations.counted
     running = [counted_claim(sim, c.job, c.begin, c.end) if counted else c for c in sim.held_now()]
     claims = running + list(sim.reservations.claims.values())
-    changes = {time for claim in claims for time in (claim.begin, claim.end) if changes_at(sim, claims, time)}
+    changes = {time for claim in claims for time in (claim.begin, claim.end)}
+    if sim.cap is not None:
+        changes = {time for time in changes if time > sim.now and changes_at(claims, time)}
     tried = changes | {window.until for window in sim.windows}
+    heap = heap_of_cores(sim) if counted else None
     for begin in sorted({sim.now, *(time for time in tried if time > sim.now)}):
         end = begin + job.estimate
         held = moments(claims, begin, end)
-        if counted:
-            heap = rooms_during([heap_of_cores(sim)], held)[0]
-            if units(sim, job) <= heap.free["cores"]:
+        if heap is not None:
+            if units(sim, job) <= rooms_during([heap], held)[0].free["cores"]:
                 return counted_claim(sim, job, begin, end)
         else:
             place = "first-fit" if sim.policy.place == "last-fit" else sim.policy.place
@@ -201,23 +203,25 @@ def earliest(sim: Simulation, job: Job) -> Claim:
     raise AssertionError("a job that fits the empty machine fits after everything else")
 
 
-def changes_at(sim: Simulation, claims: list[Claim], time: float) -> bool:
+def changes_at(claims: list[Claim], time: float) -> bool:
     """Whether some node has something else then than just before.
 
     Under a cap a start may be possible where there is not more room: the placement may take another node.
     """
     before = [claim for claim in claims if claim.begin < time <= claim.end]
     after = [claim for claim in claims if claim.begin <= time < claim.end]
-    return sim.cap is None or in_use(before) != in_use(after)
+    return in_use(before) != in_use(after)
 
 
-def in_use(claims: list[Claim]) -> Counter[tuple[int, str]]:
+def in_use(claims: list[Claim]) -> dict[tuple[int, str], int]:
     """Of each node: what is taken of each resource, and how many jobs are there; one that has all of it: its cores."""
-    used: Counter[tuple[int, str]] = Counter()
+    used: dict[tuple[int, str], int] = defaultdict(int)
     for claim in claims:
         for number, chunks in claim.nodes.items():
             taken = {"cores": claim.request.chunk.get("cores", 0)} if claim.exclusive else claim.request.chunk
-            used.update({(number, resource): chunks * amount for resource, amount in taken.items()})
+            for resource, amount in taken.items():
+                if amount:
+                    used[number, resource] += chunks * amount
             used[number, "whole" if claim.exclusive else "jobs"] += 1
     return used
 

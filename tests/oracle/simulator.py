@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 
 from tests.oracle.jobs import Act, Change, Job, Policy, Result, Window, sort_key
-from tests.oracle.machine import Cap, Claim, Node, Room, capacity, nodes_of, place, rooms, rooms_during
+from tests.oracle.machine import Cap, Claim, capacity, nodes_of, place, rooms, rooms_during
 from tests.oracle.pace import Pace
 from tests.oracle.passes import Reservations, ask, see
 
@@ -383,9 +383,6 @@ class Simulation:
     def held_now(self) -> list[Claim]:
         return [self.claim(job) for job in self.running if not job.released]
 
-    def capacity(self, job: Job, node: Node, room: Room) -> float:
-        return capacity(node, room, job.request, self.is_exclusive(job), self.default_partition)
-
     def fit(
         self,
         job: Job,
@@ -399,14 +396,14 @@ class Simulation:
 
         It does not get the nodes `without`; with `closed` none that is closed now.
         """
-        rooms = rooms_during(self.nodes, moments)
+        rooms, exclusive = rooms_during(self.nodes, moments), self.is_exclusive(job)
         if closed:
             rooms = [room._replace(closed=True) if number in self.closed else room for number, room in enumerate(rooms)]
         capacities = [
-            0 if number in without else self.capacity(job, node, room)
+            0 if number in without else capacity(node, room, job.request, exclusive, self.default_partition)
             for number, (node, room) in enumerate(zip(self.nodes, rooms, strict=True))
         ]
-        nodes = place(placement or self.policy.place, rooms, capacities, job, self.is_exclusive(job))
+        nodes = place(placement or self.policy.place, rooms, capacities, job, exclusive)
         if nodes is None or self.cap is None:
             return nodes
         own = Claim(job, job.request, nodes, self.now, math.inf, self.is_exclusive(job))

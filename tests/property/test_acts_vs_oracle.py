@@ -101,7 +101,6 @@ def compare(case: Case, seed: int) -> None:
     oracle = [by_oracle(result, case.cluster.pool) for result in results]
     for position, (mine, theirs) in enumerate(zip(engine, oracle, strict=True)):
         assert mine == theirs, f"position {position} of {case} with {script}"
-    assert sl.check(run) == []
 
 
 @both_kinds

@@ -37,7 +37,6 @@ def compare(
         observers.append(Power(groups=case.watts, cap=case.cap_watts))
     options = {"requests": case.detail, "observers": observers, **case.options}
     run = schedlab.simulate(case.workload(), case.cluster, policy or case.policy_text(), validate=True, **options)
-    assert not schedlab.check(run)
     engine = [by_engine(row) for row in run.jobs.iter_rows(named=True)]
     told = {"windows": windows, **case.options, **known_to_the_oracle}
     results = simulate(case.jobs(), case.cluster, case.policy, cap=case.cap(), **told)

@@ -54,7 +54,6 @@ def compare(case: Case, how: type, seed: int) -> None:
         run = sl.simulate(workload(log, case), case.cluster, Decider(text, some, times), **options)
     else:
         run = sl.simulate(workload(log, case), case.cluster, text, observers=[how(some, times)], **options)
-    assert sl.check(run) == []
     entered = run.table("submitted")
     assert sorted(entered["job"].to_list()) == sorted(row["id"] for row in submitted)
 

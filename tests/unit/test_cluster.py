@@ -119,3 +119,30 @@ def test_refused_files(tmp_path: Path) -> None:
     refuse(".", "this is a directory", f"did you mean '{tmp_path}/latin.toml'?")
     refuse("notes.txt", "is not a description of a cluster that is known here", "toml: schedlab's own")
     refuse("latin.toml", "latin.toml:2: this is not UTF-8 text", "save the file as UTF-8")
+
+
+@pytest.mark.parametrize(
+    ("second", "shared"),
+    [
+        (NodeGroup("fat", 3, {"cores": 8}), "n1"),  # the names that groups have if nobody says otherwise
+        (NodeGroup("fat", 3, {"cores": 8}, first=4), "n4"),
+        (NodeGroup("fat", 1, {"cores": 8}, prefix="n3", numbered=False), "n3"),
+    ],
+)
+def test_node_groups_that_share_names(second: NodeGroup, shared: str) -> None:
+    thin = NodeGroup("thin", 4, {"cores": 4})
+    with pytest.raises(InputError) as caught:
+        Cluster((thin, second), name="lab")
+    message = f"the node groups 'thin' (n[1-4]) and 'fat' ({second.node_set}) both have a node {shared}"
+    assert message in str(caught.value) and str(caught.value).startswith("lab: ")
+    assert "'fat'" in (caught.value.hint or "")
+
+
+def test_node_groups_whose_names_only_look_alike() -> None:
+    groups = (
+        NodeGroup("thin", 4, {"cores": 4}),
+        NodeGroup("next", 4, {"cores": 4}, first=5),
+        NodeGroup("padded", 4, {"cores": 4}, width=2),
+        NodeGroup("other", 4, {"cores": 4}, suffix="-ib"),
+    )
+    assert len(set(Cluster(groups).node_names())) == 16

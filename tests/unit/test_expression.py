@@ -35,6 +35,8 @@ JOB = {
     "queue": 11.0,
     "wait": 100.0,
     "now": 101.0,
+    "waiting": 1.0,
+    "fill": 1.0,  # of the 8 cores that are free then
     "sequence": 1.0,
 }
 

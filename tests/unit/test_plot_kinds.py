@@ -147,7 +147,7 @@ def test_many_points_are_thinned_evenly() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [kind for kind in KINDS if kind not in ("comparison", "baseline", "performance", "sweep")]
+    "kind", [kind for kind in KINDS if kind not in ("comparison", "baseline", "performance", "speedups", "sweep")]
 )
 def test_a_run_in_which_nothing_started(kind: str) -> None:
     runs = [nothing_started()] * (2 if kind == "differences" else 1)

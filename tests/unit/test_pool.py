@@ -183,11 +183,12 @@ def test_a_heatmap(tmp_path):
     ("content", "message"),
     [
         ("{", r"heatmap\.json: this is not JSON"),
-        ("[]", r"there is no list 'loads'"),
-        ('{"loads": [{"load_name": "lu"}, {"load_name": "lu.4"}]}', r"load_name = 'lu': expected a name that ends"),
+        ("[]", r"there is no heatmap in this JSON"),
+        ('{"loads": [{"load_name": "lu", "compact_timelogs": [1]}]}', r"lu: nobody says how many processes"),
+        ('{"names": ["lu.4"], "speedups": [[1]], "processes": [4]}', r"lu\.4: nobody says how long it runs alone"),
         ('{"loads": [{"load_name": "lu"}, {"load_name": "lu.4"}]}', r"loads\[1\]\.compact_timelogs of lu\.4 = \[\]"),
         ('{"loads": ["{"]}', r"loads\[0\]: this is not JSON"),
-        ('{"loads": [3]}', r"load_name = None"),
+        ('{"loads": [3]}', r"load_name = null"),
     ],
 )
 def test_wrong_heatmaps(tmp_path, content, message):

@@ -231,7 +231,7 @@ def test_more_nodes_than_cells() -> None:
 
 
 def test_more_groups_than_rows() -> None:
-    groups = tuple(sl.NodeGroup(f"rack{number}", 2, {"cores": 1}) for number in range(30))
+    groups = tuple(sl.NodeGroup(f"rack{number}", 2, {"cores": 1}, prefix=f"r{number}n") for number in range(30))
     shown = node_map(snapshot(sl.Cluster(groups), [0] * 60), 80, 4, 8)
     assert len(shown) <= 8
     assert sum(line.plain.count("▇▇ ") for line in shown[:-1]) + len(shown[:-1]) == 60
@@ -240,7 +240,7 @@ def test_more_groups_than_rows() -> None:
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (160, 50), (110, 24), (40, 15), (64, 20), (250, 80), (20, 5)])
 @pytest.mark.parametrize("cluster", ["64x4", "pool:256", "20000x1", "racks"])
 def test_a_picture_fits_its_terminal(width: int, height: int, cluster: str) -> None:
-    racks = tuple(sl.NodeGroup(f"rack{number}", 9, {"cores": 4}) for number in range(40))
+    racks = tuple(sl.NodeGroup(f"rack{number}", 9, {"cores": 4}, prefix=f"r{number}n") for number in range(40))
     machine = sl.Cluster(racks) if cluster == "racks" else sl.read_cluster(cluster)
     for shown in (busy_snapshot(machine), snapshot(machine, [0] * machine.nodes)):
         assert cluster == "pool:256" or all(row.cell_len <= width for row in node_map(shown, width, 9, 12)[:-1])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
+COLUMNS = ["end", "request", "count", "nodes"]  # that jobs and their pieces have
 WANTED = ["begin", "end", "node", "chunks", "request"]
 
 
@@ -53,26 +54,39 @@ def find_stays(tables: Tables, cluster: Cluster) -> Stays:
     chunks is told in places.parquet."""
     import polars as pl
 
-    columns = ["sequence", "begin", "end", "request", "count", "nodes"]
-    jobs, pieces = tables.frame("jobs"), tables.frame("pieces")
-    simple = jobs.filter(pl.col("start").is_not_null()).rename({"start": "begin"})
-    if len(pieces):
-        simple = simple.filter(~pl.col("sequence").is_in(pieces["sequence"].unique().implode()))
-    rows = pl.concat([simple.select(columns), pieces.select(columns)])
-    places = tables.frame("places").rename({"from": "begin", "until": "end"})
-    if len(places):
+    columns = ["sequence", "begin", *COLUMNS]
+    jobs = _jobs(tables)
+    rows = jobs.filter(pl.col("begin").is_not_null())
+    if len(tables.column("sequence", "pieces")):
+        pieces = tables.frame("pieces")
+        simple = rows.filter(~pl.col("sequence").is_in(pieces["sequence"].unique().implode()))
+        rows = pl.concat([simple, pieces.select(columns)])
+    granted_some = len(tables.column("sequence", "places")) > 0
+    if granted_some:
+        places = tables.frame("places").rename({"from": "begin", "until": "end"})
         rows = _without(rows, places)
     if cluster.pool:
         rows = rows.with_columns(node=pl.lit(0, pl.Int64), chunks=pl.col("count"))
     else:
         rows = rows.join(_nodes_of(rows["nodes"], cluster), on="nodes")
-    if not len(places):
+    if not granted_some:
         return _stays(rows, {})
     told = places.join(jobs.select("sequence", "request"), on="sequence")
     whole = [pl.col("node", "chunks").cast(pl.Int64)]
     both = pl.concat([rows.select(WANTED).with_columns(whole), told.select(WANTED).with_columns(whole)])
     granted = {name: np.concatenate([np.full(len(rows), -1), told[name].to_numpy()]) for name in cluster.resource_names}
     return _stays(both, granted)
+
+
+def _jobs(tables: Tables) -> pl.DataFrame:
+    """In the order of the workload. Only what is needed: summaries of small runs take their time here."""
+    import polars as pl
+
+    jobs = tables.arrow("jobs")
+    assert jobs is not None, "every run has this table"
+    found = pl.from_arrow(jobs.select(["sequence", "start", *COLUMNS]).rename_columns(["sequence", "begin", *COLUMNS]))
+    assert isinstance(found, pl.DataFrame)
+    return found.sort("sequence")
 
 
 def _stays(rows: pl.DataFrame, granted: dict[str, Numbers]) -> Stays:
@@ -104,7 +118,8 @@ def closed_times(tables: Tables, cluster: Cluster) -> tuple[Floats, Floats, Numb
     number = {name: at for at, name in enumerate(cluster.node_names())}
     since: dict[int, float] = {}
     found: list[tuple[float, float, int]] = []
-    for time, name, state in tables.frame("nodes").iter_rows():
+    changes = tables.frame("nodes").iter_rows() if len(tables.column("time", "nodes")) else ()
+    for time, name, state in changes:
         node = number[name]
         if state == "up" and node in since:
             found.append((since.pop(node), time, node))

@@ -14,9 +14,9 @@ from schedlab.cli.options import (
     Cleaning,
     ForceFile,
     Json,
-    Log,
     MissingLimit,
     OnBadRows,
+    OptionalLog,
     Processors,
     Procs,
     Reader,
@@ -34,7 +34,7 @@ FIGURES = (".png", ".pdf", ".svg")
 
 
 def inspect(
-    log: Log,
+    log: OptionalLog = None,
     cluster: Annotated[
         str | None,
         typer.Option(
@@ -66,9 +66,26 @@ def inspect(
             "--out",
             "-o",
             metavar="FILE",
-            help="A figure (.png, .pdf, .svg) of --by or --against; of --against also a page (.html).",
+            help="A figure (.png, .pdf, .svg) of --by, --against or --heatmap; of --against also a page (.html).",
         ),
     ] = None,
+    heatmap: Annotated[
+        Path | None,
+        typer.Option(
+            "--heatmap",
+            metavar="FILE",
+            help="Show a heatmap: how fast applications run beside one another; with a log also the friendliness of "
+            "its jobs, the mean speed-up over all their pairs.",
+        ),
+    ] = None,
+    applications: Annotated[
+        str,
+        typer.Option(
+            metavar="RULE",
+            help="Which application of the heatmap a job is: by the name of its [b]executable[/b]; drawn for each job, "
+            "[b]random(seed)[/b]; or for each executable, [b]executables(seed)[/b].",
+        ),
+    ] = "executable",
     policy: SimulatedPolicies = None,
     seeds: Seeds = 5,
     force: ForceFile = False,
@@ -81,17 +98,29 @@ def inspect(
 ) -> None:
     """Show what is in a log: jobs, time span, offered load, sizes, accuracy of estimates, missing and bad fields.
 
-    Or what is in the description of a cluster; or, with --against, how alike two logs are, or a model and a log.
+    Or what is in the description of a cluster or in a heatmap; or, with --against, how alike two logs are, or a model
+    and a log.
 
     [b]schedlab inspect KTH-SP2-1996-2.1-cln.swf.gz[/b]
 
     [b]schedlab inspect KTH-SP2-1996-2.1-cln.swf.gz --by user --out users.png[/b]
 
     [b]schedlab inspect generated.swf --against HPC2N.swf.gz --out fidelity.html[/b]
+
+    [b]schedlab inspect --heatmap aris.json.gz --out speedups.png[/b]
     """
     from schedlab.cli.output import print_json
     from schedlab.cluster.read import read_cluster, recognised_cluster
 
+    if heatmap is not None:
+        _refuse_beside_heatmap({"--by": by, "--against": against, "--cluster": cluster})
+        from schedlab.cli.heatmap import show_heatmap
+
+        reading = reading_options(clean, procs, missing_limit, bad_rows, reader)
+        show_heatmap(heatmap, log, applications, reading, out, force, as_json)
+        return
+    if log is None:
+        raise InputError("which log?", hint="name its file; or a heatmap: --heatmap FILE")
     if out is not None and against is None and by is None:
         raise InputError("--out is for comparisons and classes", hint="say of what: --against LOG, or --by user")
     if by is not None and against is not None:
@@ -115,6 +144,12 @@ def inspect(
         print_json(found.to_dict())
     else:
         print_sections(found.table())
+
+
+def _refuse_beside_heatmap(given: dict[str, object]) -> None:
+    for option, value in given.items():
+        if value is not None:
+            raise InputError(f"{option} and --heatmap do not go together", hint="give one of them")
 
 
 def _show_classes(log: str, by: str, reading: dict[str, Any], out: Path | None, force: bool, as_json: bool) -> None:

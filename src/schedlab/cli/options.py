@@ -11,15 +11,14 @@ READING = "How the log is read"
 WATCHING = "Looking on"
 SIMULATING = "Do schedules behave alike?"
 
-Log = Annotated[
-    str,
-    typer.Argument(
-        metavar="LOG",
-        help="A log: .swf, sacct dump, Slurm-simulator events, Batsim JSON, CSV, Parquet…, compressed (.gz, .zst) or "
-        "not. [b]schedlab formats[/b] lists what can be read.",
-        show_default=False,
-    ),
-]
+_LOG = typer.Argument(
+    metavar="LOG",
+    help="A log: .swf, sacct dump, Slurm-simulator events, Batsim JSON, CSV, Parquet…, compressed (.gz, .zst) or "
+    "not. [b]schedlab formats[/b] lists what can be read.",
+    show_default=False,
+)
+Log = Annotated[str, _LOG]
+OptionalLog = Annotated[str | None, _LOG]
 
 
 class Cleaning(StrEnum):

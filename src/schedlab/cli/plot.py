@@ -31,7 +31,7 @@ def plot(
         typer.Argument(
             metavar="RUN…",
             help="Run folders, or folders that hold runs; for [b]--kind users[/b] also the folder of a study, for "
-            "[b]--kind sweep[/b] nothing else.",
+            "[b]--kind sweep[/b] nothing else; for [b]--kind speedups[/b] the file of a heatmap.",
             show_default=False,
         ),
     ] = None,
@@ -127,6 +127,9 @@ def plot(
     _check_options(kind_of(kind), options | {"span": begin or end})
     checked_ending(out)
     check_new_file(out, force)
+    if kind_of(kind).of_heatmap:
+        _draw_heatmap(kind, runs, out, width=str(width), title=title)
+        return
     if kind_of(kind).of_study:
         _draw_study(kind, runs, out, width=str(width), title=title, **options)
         return
@@ -137,6 +140,19 @@ def plot(
         found = open_runs(runs)
     draw(kind, found, out, span=_span(found, begin, end), width=str(width), title=title, **options)
     say(f"{'1 run' if len(found) == 1 else f'{len(found)} runs'} in {out}")
+
+
+def _draw_heatmap(kind: str, files: Sequence[Path], out: Path, *, width: str, title: str | None) -> None:
+    from schedlab.cli.output import say
+    from schedlab.heatmap.read import read_heatmap
+    from schedlab.model.errors import InputError
+    from schedlab.plot.catalogue import draw
+
+    if len(files) != 1 or files[0].is_dir():
+        raise InputError(f"--kind {kind} shows one heatmap", hint="name its file, such as aris.json")
+    heatmap = read_heatmap(files[0])
+    draw(kind, heatmap, out, width=width, title=title or files[0].name)  # type: ignore[arg-type]
+    say(f"{len(heatmap)} applications in {out}")
 
 
 def _draw_study(

@@ -171,6 +171,7 @@ def new_simulation(
         validate=validate,
         repeat_workload=repeat_workload,
         follow_dependencies=options.dependencies == "follow",
+        threshold=spec.threshold,
     )
     if choice.policy.own_amounts:
         simulation.use_own_amounts()

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from schedlab import _core
 from schedlab._core import Job, View
 from schedlab.engine.observer import Nodes, Observer, Observers, in_turn
 from schedlab.model.cluster import Cluster
+from schedlab.model.errors import InputError
 from schedlab.model.hooks import defines
+from schedlab.model.workload import JobBatch, Workload
 
 
 class Execution(Observer):
@@ -34,6 +40,17 @@ class Execution(Observer):
         """
         return 1.0
 
+    def pairs(self, fraction: float) -> _core.Pairs | None:
+        """How fast applications run beside one another, if it knows: for placements, and `view.speedup`.
+
+        `fraction` is how much of a node a job has, under a policy that lets jobs share nodes.
+        """
+        return None
+
+    def applications(self, workload: Workload) -> Callable[[JobBatch], NDArray[np.int32]] | None:
+        """Of a model that has pairs: what says the application of each job of a batch, by its place among them."""
+        return None
+
     def native(self, owner: str, cluster: Cluster) -> _core.Execution | None:
         """The same in the core, where it has one: then `work` and `rate` are not asked."""
         return None
@@ -46,6 +63,27 @@ class Execution(Observer):
 def models_of(observers: Observers) -> list[tuple[str, Execution]]:
     """The models among them, by their names as owners of factors."""
     return [(owner, one) for owner, one in zip(observers.owners, observers, strict=True) if isinstance(one, Execution)]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Which jobs slow which down."""
+
+    pairs: _core.Pairs
+    applications: Callable[[JobBatch], NDArray[np.int32]] | None
+    names: list[str]
+
+
+def pairing(observers: Observers, workload: Workload, fraction: float) -> Pairing | None:
+    """What the one model that has pairs says of them; None if there is none."""
+    found = [(owner, model, pairs) for owner, model in models_of(observers) if (pairs := model.pairs(fraction))]
+    if not found:
+        return None
+    if len(found) > 1:
+        owners = " and ".join(owner for owner, _, _ in found)
+        raise InputError(f"{owners} both say how fast jobs run beside one another", hint="leave one of them out")
+    (_, model, pairs), *_ = found
+    return Pairing(pairs, model.applications(workload), pairs.names)
 
 
 def native_models(observers: Observers, cluster: Cluster) -> list[_core.Execution | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from schedlab import _core
 from schedlab.engine.build import Chosen, computed_ahead
+from schedlab.engine.layout import Layout
 from schedlab.engine.options import Detail, Options
 from schedlab.engine.references import References
 from schedlab.engine.requests import CountedRequests
@@ -23,6 +24,8 @@ from schedlab.model.predecessors import Predecessors
 from schedlab.model.request import SINGLE_CORE, Request
 from schedlab.model.states import REASONS
 from schedlab.model.workload import JOB_COLUMNS, JobBatch, Workload
+
+Applications = Callable[[JobBatch], NDArray[np.int32]]  # of each job, its place in the heatmap; -1 if it has none
 
 
 class Feed:
@@ -42,6 +45,8 @@ class Feed:
         detail: Detail,
         keep: bool,
         attachments: bool = False,
+        layout: Layout | None = None,
+        applications: Applications | None = None,
     ) -> None:
         self._workload, self._cluster = workload, cluster
         self.requests = CountedRequests(cluster, detail)
@@ -57,6 +62,7 @@ class Feed:
         self.unknown_predecessors = 0  # that jobs name and that have no say
         self._submitted = Submitted()
         self._attachments = attachments
+        self._layout, self._applications = layout, applications
 
     def batches(self) -> Iterator[dict[str, Any]]:
         if self._options.dependencies == "follow":
@@ -65,6 +71,10 @@ class Feed:
             for request in self.requests.add(self._workload.requests[len(self.requests) :]):
                 self._add(request)
             batch = self.requests.batch(given)
+            if self._layout is not None:
+                batch, new = self._layout.batch(batch, self.requests.all)
+                for request in new:
+                    self._add(request)
             if batch.names is not None:
                 self.named = True
                 self.written.update(zip(batch.id.tolist(), batch.names, strict=True))
@@ -75,6 +85,8 @@ class Feed:
                 columns |= batch.shapes.columns()
             if self._attachments and batch.attachments is not None:
                 columns |= as_columns(batch.attachments)
+            if self._applications is not None:
+                columns["application"] = self._applications(batch)
             yield columns | self._before(batch)
 
     def _before(self, batch: JobBatch) -> dict[str, NDArray[Any]]:
@@ -183,6 +195,7 @@ class Feed:
             per_node_min=request.per_node_min,
             per_node_max=request.per_node_max,
             exclusive=request.exclusive,
+            spread=request.spread,
             groups=groups,
             reason=REASONS.index(reason),
         )

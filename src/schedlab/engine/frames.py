@@ -34,4 +34,5 @@ def frame_of_jobs(table: pa.Table, observed: pa.Table | None = None) -> pl.DataF
     }
     if observed is not None:
         jobs = jobs.join(as_frame(observed), on="sequence", how="left")
-    return jobs.sort("sequence").with_columns(pl.col(name).cast(pl.String).cast(kind) for name, kind in kinds.items())
+    in_words = [pl.col(name).cast(pl.String).cast(kind) for name, kind in kinds.items()]
+    return jobs.lazy().sort("sequence").with_columns(in_words).collect()

@@ -114,6 +114,10 @@ class FolderTables:
             return frame_of_jobs(found, self._read(OBSERVED) if (self.folder / OBSERVED.file).is_file() else None)
         return as_frame(found)
 
+    def arrow(self, table: str) -> pa.Table | None:
+        there = TABLES[table].always or (self.folder / TABLES[table].file).is_file()
+        return self._read(TABLES[table]) if there else None
+
     def _read(self, table: Table) -> pa.Table:
         path = self.folder / table.file
         if not table.always and not path.is_file():

@@ -19,9 +19,10 @@ from schedlab.engine.build import Chosen, native_policy, new_simulation, recall_
 from schedlab.engine.calendar import recorded
 from schedlab.engine.checkpoint import Checkpoint
 from schedlab.engine.decider import Decider, Event, Policy
-from schedlab.engine.execution import native_models, teach
+from schedlab.engine.execution import Pairing, native_models, pairing, teach
 from schedlab.engine.failure import explained_failure
 from schedlab.engine.feed import Feed
+from schedlab.engine.layout import Layout
 from schedlab.engine.observer import Observer, Observers
 from schedlab.engine.scenario import Scenario
 from schedlab.engine.store import MemoryWriter, RunWriter
@@ -78,6 +79,9 @@ class Simulation:
             checkpoint.refuse(choice.name)
             checkpoint = None
         workload, cluster = choice.policy.adapt(workload, cluster)
+        fraction = choice.spec.fraction
+        layout = None if fraction is None else Layout(cluster, fraction)
+        cluster = cluster if layout is None else layout.cluster
         self._workload, self._cluster, self._options = workload, cluster, options
         self._scenario = scenario
         self._checkpoint = checkpoint
@@ -90,6 +94,10 @@ class Simulation:
         keep = scenario.out is None and not workload.flexible
         self._calendar = calendar = self._observers.calendar(cluster, choice.policy, workload.labels.get("user", ()))
         self._budget = self._observers.budget(cluster, choice.policy)
+        self._pairing = pairing(self._observers, workload, 1.0 if fraction is None else float(fraction))
+        if self._pairing is None and (choice.spec.threshold or choice.spec.place.name == "best-pair"):
+            hint = 'give one: --heatmap aris.json, or the observer interference("aris.json")'
+            raise InputError("who sits with whom needs a heatmap", where=choice.name, hint=hint)
         models = native_models(self._observers, cluster)
         self.core = new_simulation(
             cluster,
@@ -101,6 +109,8 @@ class Simulation:
             repeat_workload=not keep,
         )
         weakref.finalize(self, self.core.forget)  # run or not: what it holds may point back to it, unseen by Python
+        if self._pairing is not None:
+            self.core.set_pairs(self._pairing.pairs)
         self._execution = teach(self.core, self._observers, models)
         self._feed = Feed(
             workload,
@@ -111,6 +121,8 @@ class Simulation:
             detail=scenario.requests,
             keep=keep,
             attachments=self._observers.want_attachments or choice.policy.wants_attachments,
+            layout=layout,
+            applications=None if self._pairing is None else self._pairing.applications,
         )
         self._writer = (
             MemoryWriter(cluster)
@@ -295,7 +307,7 @@ class Simulation:
                 "placement": {"name": spec.place.name, "exclusive": spec.exclusive},
                 "options": self._options.to_dict(),
                 **({"decider": facts} if facts else {}),
-                "workload": _described(self._workload, self._feed),
+                "workload": _described(self._workload, self._feed, self._pairing),
                 "requests": self._feed.requests.all,
                 **({"places": True} if self._scenario.places else {}),
                 **({"own_amounts": True} if self._choice.policy.own_amounts else {}),
@@ -363,7 +375,7 @@ def _to(writer: MemoryWriter | RunWriter, feed: Feed) -> Callable[[str, dict[str
     return write
 
 
-def _described(workload: Workload, feed: Feed) -> dict[str, Any]:
+def _described(workload: Workload, feed: Feed, pairing: Pairing | None) -> dict[str, Any]:
     not_counted, unknown = feed.requests.left_out, feed.unknown_predecessors
     return {
         "name": workload.name,
@@ -373,11 +385,12 @@ def _described(workload: Workload, feed: Feed) -> dict[str, Any]:
         **({"not_counted": not_counted} if not_counted else {}),
         **({"unknown_predecessors": unknown} if unknown else {}),
         **({"flexible": True} if workload.flexible else {}),
-        **({"labels": labels} if (labels := _labels(workload)) else {}),
+        **({"labels": labels} if (labels := _labels(workload, pairing)) else {}),
         **({"phases": [asdict(phase) for phase in workload.phases]} if workload.phases else {}),
     }
 
 
-def _labels(workload: Workload) -> dict[str, list[str]]:
+def _labels(workload: Workload, pairing: Pairing | None) -> dict[str, list[str]]:
     """Names of the numbers in jobs.parquet. (Of programs there can be as many as jobs: they stay in the log.)"""
-    return {column: list(names) for column, names in workload.labels.items() if column != "executable"}
+    found = {column: list(names) for column, names in workload.labels.items() if column != "executable"}
+    return found if pairing is None else {**found, "application": pairing.names}

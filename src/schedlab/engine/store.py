@@ -147,6 +147,9 @@ class MemoryTables:
             return frame_of_jobs(whole, self._whole(OBSERVED) if self.given[OBSERVED.name] else None)
         return as_frame(whole)
 
+    def arrow(self, table: str) -> pa.Table | None:
+        return self._whole(TABLES[table]) if self.given[table] or TABLES[table].always else None
+
     def _whole(self, table: Table) -> pa.Table:
         batches = self.given[table.name]
         maker = TableMaker(table, self.cluster, batches[0] if batches else ())

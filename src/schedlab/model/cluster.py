@@ -21,6 +21,7 @@ class NodeGroup:
     suffix: str = ""
     numbered: bool = True  # false: a single node, called prefix + suffix
     sockets: int = 1
+    socket_cores: tuple[int, ...] = ()  # of each, where they differ
     features: frozenset[str] = frozenset()
     speed: float = 0.0  # floating-point operations a second and core; 0: not known
     weight: int = 1  # as Slurm has it: nodes of small weight are taken first
@@ -30,6 +31,14 @@ class NodeGroup:
         """The name of its node of that index, from 0."""
         number = f"{self.first + index:0{self.width}d}" if self.numbered else ""
         return f"{self.prefix}{number}{self.suffix}"
+
+    @property
+    def socket_sizes(self) -> tuple[int, ...]:
+        """The cores of each socket of a node; if they are not said, as even as they can be, the first ones larger."""
+        if self.socket_cores:
+            return self.socket_cores
+        least, larger = divmod(self.resources.get("cores", 0), self.sockets)
+        return tuple(least + (socket < larger) for socket in range(self.sockets))
 
     @property
     def node_set(self) -> str:
@@ -71,6 +80,19 @@ class Cluster:
     name: str = field(default="cluster")
     switches: tuple[Switch, ...] = ()
     notes: tuple[str, ...] = field(default=(), compare=False)  # what its file says and is not in here
+
+    def __post_init__(self) -> None:
+        """Names are how results tell nodes apart."""
+        owners: dict[str, NodeGroup] = {}
+        for group in self.groups if len(self.groups) > 1 else ():
+            for name in group.node_names():
+                if (other := owners.setdefault(name, group)) is not group:
+                    raise InputError(
+                        f"the node groups {other.name!r} ({other.node_set}) and {group.name!r} ({group.node_set}) both "
+                        f"have a node {name}",
+                        where=self.name,
+                        hint=f"give the nodes of {group.name!r} other names: another prefix, or another first number",
+                    )
 
     @classmethod
     def uniform(cls, nodes: int, cores: int = 1, **resources: int) -> Cluster:
@@ -125,10 +147,15 @@ class Cluster:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Cluster:
-        groups = tuple(NodeGroup(**{**g, "features": frozenset(g["features"])}) for g in data["groups"])
+        groups = tuple(_group_of(g) for g in data["groups"])
         partitions = tuple(Partition(p["name"], tuple(p["groups"]), p["default"]) for p in data["partitions"])
         switches = tuple(Switch(s["name"], s["nodes"], tuple(s["switches"])) for s in data.get("switches", ()))
         return cls(groups, partitions, data["pool"], data["name"], switches)
+
+
+def _group_of(data: dict[str, Any]) -> NodeGroup:
+    sizes = tuple(data.get("socket_cores", ()))
+    return NodeGroup(**{**data, "features": frozenset(data["features"]), "socket_cores": sizes})
 
 
 def _group_dict(group: NodeGroup) -> dict[str, Any]:
@@ -142,5 +169,7 @@ def _group_dict(group: NodeGroup) -> dict[str, Any]:
         "sockets": group.sockets,
         "features": sorted(group.features),
     }
+    if group.socket_cores:
+        found["socket_cores"] = list(group.socket_cores)
     plain = {"suffix": "", "numbered": True, "speed": 0.0, "weight": 1, "properties": {}}
     return found | {name: getattr(group, name) for name, usual in plain.items() if getattr(group, name) != usual}

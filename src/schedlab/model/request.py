@@ -11,7 +11,8 @@ class Request:
     """One chunk, and where chunks may go. How many chunks is the job's own number (`count`).
 
     `SINGLE_CORE`, a chunk of one core that may go anywhere, is what a processor of an SWF log means. `sbatch` has what
-    only the real Slurm understands, as options of its sbatch: ("constraint", "fast|large").
+    only the real Slurm understands, as options of its sbatch: ("constraint", "fast|large"). `spread`: a chunk is a part
+    of every socket of a node, as a co-scheduler has laid it out.
     """
 
     chunk: dict[str, int] = field(default_factory=lambda: {"cores": 1})
@@ -20,6 +21,7 @@ class Request:
     features: frozenset[str] = frozenset()
     partition: str | None = None
     exclusive: bool = False
+    spread: bool = False
     sbatch: tuple[tuple[str, str], ...] = ()
 
     def plain(self) -> Request:
@@ -34,7 +36,15 @@ class Request:
     @property
     def key(self) -> tuple[Any, ...]:
         """Equal for requests that ask for the same."""
-        where = (self.per_node_min, self.per_node_max, self.features, self.partition, self.exclusive, self.sbatch)
+        where = (
+            self.per_node_min,
+            self.per_node_max,
+            self.features,
+            self.partition,
+            self.exclusive,
+            self.spread,
+            self.sbatch,
+        )
         return (*self.chunk.items(), *where)
 
     def to_dict(self) -> dict[str, Any]:
@@ -50,6 +60,8 @@ class Request:
             found["partition"] = self.partition
         if self.exclusive:
             found["exclusive"] = True
+        if self.spread:
+            found["spread"] = True
         if self.sbatch:
             found["sbatch"] = dict(self.sbatch)
         return found

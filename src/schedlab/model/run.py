@@ -18,6 +18,7 @@ from schedlab.model.tables import TABLES
 
 if TYPE_CHECKING:
     import polars as pl
+    import pyarrow as pa
 
     from schedlab.model.story import Story
 
@@ -39,6 +40,10 @@ class Tables(Protocol):
 
     def frame(self, table: str) -> pl.DataFrame:
         """The whole table, in words."""
+        ...
+
+    def arrow(self, table: str) -> pa.Table | None:
+        """The whole table as it is in files; None if the run has no such table."""
         ...
 
     def evidence(self, name: str) -> bytes: ...

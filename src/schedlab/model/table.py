@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -58,6 +58,7 @@ class Table:
     always: bool = False  # in every run; the others only where there is something to tell
     further: bool = False  # may have further columns, nullable doubles
     repeatable: bool = True  # the same run has the same bytes
+    _found: dict[str, Column] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def file(self) -> str:
@@ -78,6 +79,11 @@ class Table:
 
     def column(self, name: str) -> Column:
         """By its name in files, also one of a resource, and a further one."""
+        if name not in self._found:
+            self._found[name] = self._find(name)
+        return self._found[name]
+
+    def _find(self, name: str) -> Column:
         for column in sorted(self.columns, key=lambda column: (column.of_resources, -len(column.name))):
             before, _, after = column.name.partition("{}")
             if column.name == name or (column.of_resources and name.startswith(before) and name.endswith(after)):

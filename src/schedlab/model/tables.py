@@ -24,6 +24,14 @@ JOBS = Table(
         Column("group", "int32", _AS_IN_THE_LOG, nullable=True, encoding="dictionary"),
         Column("queue", "int32", _AS_IN_THE_LOG, nullable=True, encoding="dictionary"),
         Column("partition", "int32", _AS_IN_THE_LOG, nullable=True, encoding="dictionary"),
+        Column(
+            "application",
+            "int32",
+            "its place in the heatmap (`labels` of run.json); only in runs with a heatmap, null if it has none",
+            nullable=True,
+            encoding="dictionary",
+            optional=True,
+        ),
         Column("submit", "double", "when it was submitted", encoding="split"),
         Column(
             "eligible",

@@ -22,6 +22,7 @@ from schedlab.plot.gantt_colours import colouring
 from schedlab.plot.measures import labels_of
 from schedlab.plot.over_time import plot_queue, plot_utilisation
 from schedlab.plot.performance import plot_performance
+from schedlab.plot.speedups import plot_speedups
 from schedlab.plot.style import Width, figure_headline, legend, panels, save
 from schedlab.plot.sweep import plot_sweep
 from schedlab.plot.times import Clock, Span, span_of
@@ -43,6 +44,7 @@ class Kind:
     options: tuple[str, ...] = ()
     repetitions: bool = False  # runs with the same label are drawn together: the folder of a study can be drawn
     of_study: bool = False  # drawn of the table that a study makes of its runs, not of runs
+    of_heatmap: bool = False  # drawn of a heatmap
 
 
 def draw(kind: str, runs: Sequence[Run], path: str | Path | None = None, **options: Any) -> Axes | Figure:
@@ -157,6 +159,12 @@ _KINDS = (
     Kind("comparison", "waits, queue and machine of several runs in one picture", plot_comparison, ("labels",)),
     Kind("differences", "how far starts are from the recorded (or the first) ones", plot_differences, _OVER_TIME),
     Kind("performance", "how long decisions took, over time and by the queue, and memory", _performance, _OVER_TIME),
+    Kind(
+        "speedups",
+        "how fast applications run beside one another, of a heatmap's file instead of runs",
+        plot_speedups,
+        of_heatmap=True,
+    ),
     Kind("baseline", "machine and waits over the phases of an experiment", _baseline),
 )
 KINDS = {kind.name: kind for kind in _KINDS}

@@ -30,7 +30,13 @@ PLACE = Key("place", "which nodes a job gets: the name of a placement", "first-f
 NODES = Key("nodes", "whether jobs may share a node: shared or exclusive", "shared")
 DEPTH = Key("depth", "how many jobs are examined after the first that does not fit", "all")
 RESERVATIONS = Key("reservations", "how many waiting jobs are protected by a reservation", "1")
-KEYS = {key.name: key for key in (ORDER, SCAN, PLACE, NODES, DEPTH, RESERVATIONS)}
+BACKFILL = Key(
+    "backfill", "who may pass the first job that does not fit: none, easy, easy-strict, conservative", "easy"
+)
+PAIRED = Key("place", "who sits with whom: occupied-first, best-pair, first-fit, …", "occupied-first")
+FRACTION = Key("fraction", "how much of every socket of its nodes a job gets: 1/2, 1/4, …", "1/2")
+THRESHOLD = Key("threshold", "no job sits beside one that would make either slower than this (needs a heatmap)", "0")
+KEYS = {key.name: key for key in (ORDER, SCAN, PLACE, NODES, DEPTH, RESERVATIONS, BACKFILL, FRACTION, THRESHOLD)}
 
 _TABLE = (
     Backfill("none", "start jobs in order; stop at the first that does not fit", (ORDER, PLACE, NODES)),
@@ -52,6 +58,12 @@ _TABLE = (
         "every waiting job holds a reservation; reservations move up when a job ends early",
         (ORDER, PLACE, NODES),
         "Mu'alem and Feitelson, TPDS 2001",
+    ),
+    Backfill(
+        "cosched",
+        "jobs share nodes: each gets a part of every socket of twice as many nodes (with fraction=1/2)",
+        (BACKFILL, ORDER, SCAN, PAIRED, FRACTION, THRESHOLD, DEPTH, RESERVATIONS),
+        "ELiSE, JSSPP 2025",
     ),
     Backfill("reject", "reject every job as it is submitted (measures the simulator itself)", ()),
 )

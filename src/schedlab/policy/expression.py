@@ -18,9 +18,9 @@ Program = tuple[tuple[str, float], ...]
 
 COLUMNS = (
     *("submit", "eligible", "estimate", "limit", "cores", "count", "memory", "gpus"),
-    *("user", "group", "queue", "wait", "now", "sequence"),
+    *("user", "group", "queue", "wait", "now", "waiting", "fill", "sequence"),
 )
-DYNAMIC_COLUMNS = frozenset({"wait", "now"})  # change while a job waits
+DYNAMIC_COLUMNS = frozenset({"wait", "now", "waiting", "fill"})  # change while a job waits
 UNARY_FUNCTIONS = ("abs", "sqrt", "log", "log2", "log10", "exp", "floor")
 BINARY_FUNCTIONS = ("min", "max")
 FUNCTIONS = (*BINARY_FUNCTIONS, *UNARY_FUNCTIONS, "random")

@@ -84,6 +84,12 @@ _TABLE = (
         "learnt by regression from simulated schedules, fourth of four",
         _CARASTAN_SANTOS,
     ),
+    NamedOrder(
+        "filler",
+        "-fill * waiting / (sequence + 1)",
+        "what fills the free cores best, early jobs favoured",
+        "ELiSE's Filler co-scheduler, JSSPP 2025",
+    ),
 )
 ORDERS = {order.name: order for order in _TABLE}
 

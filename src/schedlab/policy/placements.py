@@ -45,6 +45,10 @@ _TABLE = (
     NamedPlacement(
         "random", "nodes in a random order that the seed and the job fix: random(seed); random means seed 0"
     ),
+    NamedPlacement("occupied-first", "nodes that have jobs before idle ones, each in the order of the cluster file"),
+    NamedPlacement(
+        "best-pair", "nodes whose jobs and this one slow each other down least, or speed up most (needs a heatmap)"
+    ),
 )
 PLACEMENTS = {placement.name: placement for placement in _TABLE}
 

@@ -11,6 +11,7 @@ import re
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
 from schedlab.model.errors import InputError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Order", "Placement", "PolicySpec", "parse_policy"]
 
 LARGEST_NUMBER = 2**31 - 1
+WITH_THRESHOLD = ("occupied-first", "best-pair", "first-fit")  # placements that can mind who sits with whom
 
 Part = TypeVar("Part", Order, Placement)
 
@@ -44,6 +46,8 @@ class PolicySpec:
     exclusive: bool
     depth: int | None  # None: all waiting jobs are examined
     reservations: int
+    fraction: Fraction | None = None  # of every socket, for jobs that share nodes; None: as many cores as they need
+    threshold: float = 0.0  # no pair of jobs shares a node of which one would be slower than this
     plugin: Plugin | None = None  # who decides; the backfill is then "none", and the rest as by default
 
     def __str__(self) -> str:
@@ -80,7 +84,7 @@ def parse_policy(text: str) -> PolicySpec:
     else:
         raise _unknown_policy(text.strip(), name, where)
     _check_keys(backfill, values, where)
-    return _build(backfill.name, values, where)
+    return _cosched(values, where) if backfill.name == "cosched" else _build(backfill.name, values, where)
 
 
 def _is_registered(text: str) -> bool:
@@ -160,6 +164,58 @@ def _build(backfill: str, values: dict[str, str], where: str) -> PolicySpec:
     if backfill == "none" and names_an_order(order.text) and len(written) == (order.text != "fcfs"):
         text = order.text  # nothing but an order: its name says it all
     return PolicySpec(text, backfill, order, scan, place, exclusive, depth, reservations)
+
+
+def _cosched(values: dict[str, str], where: str) -> PolicySpec:
+    """Jobs side by side: the same disciplines, orders and placements, with a part of each node for every job."""
+    backfill = values.get("backfill", "easy")
+    known = [name for name in BACKFILLS if name not in ("cosched", "reject")]
+    if backfill not in known:
+        hint = did_you_mean(backfill, known, f"one of {', '.join(known)}")
+        raise InputError(f"backfill: there is no backfill '{backfill}'", where=where, hint=hint)
+    own = ("backfill", "fraction", "threshold")
+    inner = {"place": "occupied-first"} | {key: value for key, value in values.items() if key not in own}
+    _check_keys(BACKFILLS[backfill], inner, where)
+    built = _build(backfill, inner, where)
+    fraction, threshold = _fraction(values.get("fraction", "1/2"), where), _threshold(values, built.place.name, where)
+    shown = {
+        "backfill": backfill if backfill != "easy" else "",
+        "order": built.order.text if built.order.text != "fcfs" else "",
+        "scan": built.scan.text if built.scan else "",
+        "place": str(built.place) if built.place.name != "occupied-first" else "",
+        "fraction": str(fraction) if fraction != Fraction(1, 2) else "",
+        "threshold": f"{threshold:g}" if threshold else "",
+        "depth": str(built.depth) if built.depth is not None else "",
+        "reservations": str(built.reservations) if built.reservations != 1 else "",
+    }
+    written = ",".join(f"{key}={value}" for key, value in shown.items() if value)
+    text = f"cosched:{written}" if written else "cosched"
+    return replace(built, text=text, fraction=fraction, threshold=threshold)
+
+
+def _fraction(value: str, where: str) -> Fraction:
+    try:
+        fraction = Fraction(value)
+    except (ValueError, ZeroDivisionError):
+        fraction = Fraction(0)
+    if not 0 < fraction < 1:
+        raise InputError(f"fraction: '{value}' is not a part of a socket", where=where, hint="write fraction=1/2")
+    return fraction
+
+
+def _threshold(values: dict[str, str], place: str, where: str) -> float:
+    value = values.get("threshold", "0")
+    try:
+        threshold = float(value)
+    except ValueError:
+        threshold = -1.0
+    if not 0 <= threshold < float("inf"):
+        hint = "write threshold=0.9: no job may be slowed down to less than 90 %"
+        raise InputError(f"threshold: '{value}' is not a speed-up", where=where, hint=hint)
+    if threshold and place not in WITH_THRESHOLD:
+        hint = f"choose one of {', '.join(WITH_THRESHOLD)}"
+        raise InputError(f"threshold: the placement {place} does not look at who is where", where=where, hint=hint)
+    return threshold
 
 
 def _understood(key: str, parse: Callable[[str], Part], value: str, where: str) -> Part:

@@ -239,9 +239,18 @@ class Controller:
         found = reports.jobs(self._release, self._ask("REQUEST_JOB_INFO_SINGLE", client.ask_job(number)))
         return next((info for info in found if info.job == number), found[0])
 
+    def jobs(self, since: int = 0) -> tuple[list[reports.JobInfo] | None, int]:
+        """All jobs, and since when to ask for changes next; None instead of them if none has changed since."""
+        answer = self._ask("REQUEST_JOB_INFO", client.ask_jobs(since))
+        known_until = reports.time_of(self._release, answer)
+        return (reports.jobs(self._release, answer), known_until) if known_until else (None, since)
+
     def reason(self, number: int) -> str:
         """Why a job waits."""
-        info = self.job(number)
+        return self.words(self.job(number))
+
+    def words(self, info: reports.JobInfo) -> str:
+        """Why it waits, as squeue shows it."""
         return info.reason_text or reason_of(self._outline.programs, info.reason)
 
     def counters(self) -> dict[str, int]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from schedlab.slurm.controller import Controller
     from schedlab.slurm.correspondence import Known
     from schedlab.slurm.nodes import Launch
+    from schedlab.slurm.pending import Pending
     from schedlab.slurm.wire.held import Held
 
 PATIENCE = 86_400.0  # seconds with an idle machine after which jobs that still wait are given up
@@ -103,6 +104,11 @@ class RealSlurm(Policy):
         self._zero = self._controller.clock.now + round((self._phase - begin) * SECOND)  # Slurm's time of second 0
         self._known = Correspondence(self._controller, self._speaker)
         self._evidence = Evidence(self._controller, self._known.job_of, self.setup.notes, self._every)
+        self._pending: Pending | None = None
+        if view.gives_reasons:
+            from schedlab.slurm.pending import Pending
+
+            self._pending = Pending(self._controller, self._known)
         self._nodes = {name: number for number, name in enumerate(view.cluster.names)}
         self._next_event = next_event
         self._launches: list[Launch] = []
@@ -128,8 +134,11 @@ class RealSlurm(Policy):
             self._last_change = view.now
         if len(self._known):
             self._give_up_what_is_stuck(view)
-            if clock.now <= now and not controller.unanswered:
+            quiet = clock.now <= now and not controller.unanswered
+            if quiet:
                 self._evidence.take(view)
+            if self._pending is not None:
+                self._pending.look(view, changed=self._last_change == view.now, can_be_asked=quiet)
             self._go_ahead(view, now)
 
     def facts(self) -> dict[str, Any]:
@@ -187,7 +196,9 @@ class RealSlurm(Policy):
         assert self._controller is not None
         controller, clock = self._controller, self._controller.clock
         sample = self._evidence.next if self._evidence.next > view.now else inf
-        until = self._zero + round(min(self._next_event(), sample, view.now + PATIENCE) * SECOND)
+        look = self._pending.next if self._pending is not None else inf
+        patience = (self._last_change if self._is_patient(view) else view.now) + PATIENCE
+        until = self._zero + round(min(self._next_event(), sample, look, patience) * SECOND)
         while clock.now < until and not controller.nodes.busy and not self._known.refused:
             if not controller.unanswered and self._known.news:
                 break
@@ -277,10 +288,13 @@ class RealSlurm(Policy):
         if known.job.state == "waiting":
             view.reject(known.job)
 
+    def _is_patient(self, view: View) -> bool:
+        return view.now < self._last_change + PATIENCE - 1e-6  # Slurm has whole nanoseconds
+
     def _give_up_what_is_stuck(self, view: View) -> None:
         """Nothing will happen, and nothing has happened for a day: what still waits will not start any more."""
         assert self._controller is not None
-        if view.now - self._last_change < PATIENCE or self._next_event() < inf:
+        if self._is_patient(view) or self._next_event() < inf:
             return
         for known in self._known.jobs():
             reason = self._controller.reason(known.number)

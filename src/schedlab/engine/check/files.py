@@ -27,9 +27,8 @@ RARE = tuple(
 def read_files(run: Run | str | Path, offences: Offences) -> tuple[dict[str, Any], Tables] | None:
     """What run.json says, and the tables; None if one cannot be read, which is then among the offences."""
     if isinstance(run, Run) and run.path is None:
-        rare = [Path(name).stem for name in RARE if name != "reasons.parquet" or run.config.get("reasons")]
-        frames = {name: run.table(name) for name in ("jobs", "timeline", *rare)}
-        return run.config, {name: frame.to_arrow() for name, frame in frames.items()}
+        there = {name: run.tables.arrow(name) for name in (Path(file).stem for file in NEEDED + RARE)}
+        return run.config, {name: table for name, table in there.items() if table is not None}
     folder = Path(run.path if isinstance(run, Run) and run.path is not None else str(run))
     config = _read_config(folder)
     described = config["files"]

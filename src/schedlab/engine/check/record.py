@@ -206,7 +206,9 @@ class Record:
     timeline: dict[str, NDArray[Any]]
 
     def in_state(self, *names: str) -> NDArray[np.bool_]:
-        return np.isin(self.state, [STATES.index(name) for name in names])
+        wanted = np.zeros(len(STATES) + 1, bool)  # the last: a state that is not known, -1
+        wanted[[STATES.index(name) for name in names]] = True
+        return np.asarray(wanted[self.state])
 
     @property
     def placed(self) -> NDArray[np.bool_]:

@@ -1,14 +1,15 @@
-"""Files that hold a pool of applications: tables in TOML or JSON, and ELiSE's heatmaps."""
+"""Files that hold a pool of applications: tables in TOML or JSON, and heatmaps."""
 
 from __future__ import annotations
 
-import json
-import statistics
+import math
 from pathlib import Path
 from typing import Any
 
 from schedlab.files.bytestream import plain_name, text_of
+from schedlab.files.json_text import json_of
 from schedlab.generate.checks import Checks
+from schedlab.heatmap.read import read_heatmap
 from schedlab.model.errors import InputError
 from schedlab.model.toml_lines import load_toml
 
@@ -17,7 +18,7 @@ def read_table(path: Path) -> dict[str, Any]:
     """A TOML file, or a JSON one (a model file too) if its name ends so."""
     text = text_of(path)
     if plain_name(path).endswith(".json"):
-        data = _json(text, str(path))
+        data = json_of(text, str(path))
     else:
         data, _ = load_toml(text, str(path), hint="such as [[applications]] and the keys below it")
     if not isinstance(data, dict):
@@ -25,36 +26,15 @@ def read_table(path: Path) -> dict[str, Any]:
     return {key: value for key, value in data.items() if key not in ("schedlab", "model")}
 
 
-def read_heatmap(path: Path) -> list[tuple[str, int, float]]:
-    """Name, processes and median run time of each application, in the order of the file."""
-    data = _json(text_of(path), str(path))
-    loads = data.get("loads") if isinstance(data, dict) else None
-    if not isinstance(loads, list):
-        hint = "a heatmap of ELiSE is a JSON object with the list 'loads'"
-        raise InputError("there is no list 'loads'", where=str(path), hint=hint)
+def read_measured(path: Path) -> list[tuple[str, int, float]]:
+    """Name, processes and run time alone of each application of a heatmap, in the order of the file."""
+    heatmap = read_heatmap(path)
     mistakes = Checks(str(path))
-    found = []
-    for place, load in enumerate(loads):
-        entry = _json(load, f"{path}, loads[{place}]") if isinstance(load, str) else load
-        known = entry if isinstance(entry, dict) else {}
-        name, times = known.get("load_name"), known.get("compact_timelogs", [])
-        last = str(name).rpartition(".")[2]
-        if not isinstance(name, str) or not last.isdigit() or int(last) < 1:
-            mistakes.add(f"loads[{place}].load_name = {name!r}: expected a name that ends in the number of processes")
-        elif not _are_times(times):
-            mistakes.add(f"loads[{place}].compact_timelogs of {name} = {times!r}: expected a list of run times")
-        else:
-            found.append((name, int(last), float(statistics.median(times))))
+    found = list(zip(heatmap.names, heatmap.processes.tolist(), heatmap.runtimes.tolist(), strict=True))
+    for name, processes, runtime in found:
+        if not processes:
+            mistakes.add(f"{name}: nobody says how many processes it has", "let its name end in it, such as lu.D.64")
+        if math.isnan(runtime):
+            mistakes.add(f"{name}: nobody says how long it runs alone", "jobs are made of run times: give them")
     mistakes.raise_all()
     return found
-
-
-def _are_times(times: Any) -> bool:
-    return isinstance(times, list) and bool(times) and all(isinstance(t, int | float) and t >= 0 for t in times)
-
-
-def _json(text: str, where: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as problem:
-        raise InputError(f"this is not JSON: {problem}", where=where) from None

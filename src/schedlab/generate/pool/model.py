@@ -188,10 +188,10 @@ class Pool:
 
     @classmethod
     def from_heatmap(cls, path: str | Path, **options: Any) -> Self:
-        """From measurements of co-execution (ELiSE): run times are the medians alone; `options` as for `Pool`."""
-        from schedlab.generate.pool.files import read_heatmap
+        """From a heatmap that says how long applications run alone, as ELiSE's do; `options` as for `Pool`."""
+        from schedlab.generate.pool.files import read_measured
 
-        applications = [Application(*found) for found in read_heatmap(Path(path))]
+        applications = [Application(*found) for found in read_measured(Path(path))]
         return cls(applications=applications, **options)
 
 

@@ -79,9 +79,9 @@ def ask_job(job: int) -> bytes:
     return struct.pack(">IH", job, _SHOW_ALL_HERE | _SHOW_DETAIL)
 
 
-def ask_jobs() -> bytes:
-    """The body of REQUEST_JOB_INFO, for all jobs."""
-    return struct.pack(">qHI", 0, _SHOW_ALL_HERE, NO_VALUE_32)
+def ask_jobs(since: int = 0) -> bytes:
+    """The body of REQUEST_JOB_INFO, for all jobs; the answer is short if none has changed since an earlier one."""
+    return struct.pack(">qHI", since, _SHOW_ALL_HERE, NO_VALUE_32)
 
 
 def ask_priorities(jobs: Iterable[int] = ()) -> bytes:

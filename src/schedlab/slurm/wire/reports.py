@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from schedlab.slurm.wire.buffer import NO_VALUE_32, Reader, WireError
-from schedlab.slurm.wire.client import expect
+from schedlab.slurm.wire.client import expect, return_code
 from schedlab.slurm.wire.header import Incoming
 from schedlab.slurm.wire.held import Held, held_by
 from schedlab.slurm.wire.job_values import NICE_ZERO
@@ -29,6 +29,7 @@ JOB_STATES = (
 _STATE_BITS = 0xFF
 _COMPLETING = 1 << 15
 _BY_BACKFILL = 1 << 32
+_NO_CHANGE = 1900  # Slurm's code for: nothing new since you last asked
 _PARENT = 0x7FFFFFFF  # shares: those of the parent
 
 
@@ -48,6 +49,7 @@ class JobInfo:
     completing: bool
     reason: int  # why it waits or failed, as Slurm numbers them
     reason_text: str
+    dependency: str  # what it still waits for: afterok:17(unfulfilled)
     priority: int
     submit_time: int
     eligible_time: int
@@ -82,6 +84,7 @@ def jobs(release: Release, incoming: Incoming) -> list[JobInfo]:
             completing=bool(found["job_state"] & _COMPLETING),
             reason=found["state_reason"],
             reason_text=found["state_desc"] or "",
+            dependency=found["dependency"] or "",
             priority=found["priority"],
             submit_time=found["submit_time"],
             eligible_time=found["eligible_time"],
@@ -98,6 +101,15 @@ def jobs(release: Release, incoming: Incoming) -> list[JobInfo]:
         )
         for found in release.layouts.job_info.records(reader, count)
     ]
+
+
+def time_of(release: Release, incoming: Incoming) -> int:
+    """Up to when an answer of jobs knows everything, as Slurm says; 0 if it is that nothing has changed since."""
+    if incoming.name != "RESPONSE_JOB_INFO" and return_code(release, incoming) == _NO_CHANGE:
+        return 0
+    reader = expect(release, incoming, "RESPONSE_JOB_INFO")
+    reader.u32()
+    return reader.time()
 
 
 def _state(bits: int) -> str:
