@@ -10,8 +10,12 @@ void QueuePolicy::decide(View &view, std::span<const Event> events) {
   std::size_t started = 0;
   if (queue_.empty())
     while (started < fresh_.size() && start(view, fresh_[started], false)) ++started;
-  fresh_.erase(fresh_.begin(), fresh_.begin() + static_cast<std::ptrdiff_t>(started));
-  enqueue(view);
+  if (started == fresh_.size()) {
+    fresh_.clear();
+  } else {
+    fresh_.erase(fresh_.begin(), fresh_.begin() + static_cast<std::ptrdiff_t>(started));
+    enqueue(view);
+  }
   if (!queue_.empty()) {
     if (!dynamic() && settles(view) && seen_changes_ == view.changes() && head_ == queue_.front().sequence) {
       if (!fresh_.empty()) arrivals(view, fresh_);
