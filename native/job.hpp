@@ -81,6 +81,7 @@ struct Extra {
   std::string attachments;     // as JSON
   std::vector<Predecessor> before;  // of one that was submitted during the run, until it enters: whom it waits for,
   bool any = false;                 // of whom one suffices
+  Time promised = kNever;           // see Promises; where an order asks for it
 };
 
 // In the order in which the loop needs the fields: five cache lines that every job touches, and one that few do.
@@ -135,7 +136,6 @@ struct alignas(64) Job {
   Shares reserved_shares;
   std::uint64_t reserved_mark;    // of the plan, when nothing earlier was found
   std::int32_t application = -1;  // its row of the heatmap; -1: none
-  Time promised = kNever;         // see Promises; where an order asks for it
 
   Extra &more() { return *(extra ? extra : extra = std::make_unique<Extra>()); }
 

@@ -26,6 +26,7 @@ enum class Order::Op : std::uint8_t {
   Now,
   Waiting,
   Fill,
+  Promised,
   Given0,
   Given1,
   // functions of one
@@ -37,7 +38,6 @@ enum class Order::Op : std::uint8_t {
   Log10,
   Exp,
   Floor,
-  Overdue,
   // functions of two
   Add,
   Sub,
@@ -71,6 +71,7 @@ Order::Order(const std::vector<std::pair<std::string, double>> &program) {
                                                  {"now", Op::Now},
                                                  {"waiting", Op::Waiting},
                                                  {"fill", Op::Fill},
+                                                 {"promised", Op::Promised},
                                                  {"given-order", Op::Given0},
                                                  {"given-scan", Op::Given1},
                                                  {"neg", Op::Neg},
@@ -81,7 +82,6 @@ Order::Order(const std::vector<std::pair<std::string, double>> &program) {
                                                  {"log10", Op::Log10},
                                                  {"exp", Op::Exp},
                                                  {"floor", Op::Floor},
-                                                 {"overdue", Op::Overdue},
                                                  {"+", Op::Add},
                                                  {"-", Op::Sub},
                                                  {"*", Op::Mul},
@@ -97,8 +97,8 @@ Order::Order(const std::vector<std::pair<std::string, double>> &program) {
     const Op op = found->second;
     depth += op < Op::Neg ? 1 : op < Op::Add ? 0 : -1;
     if (depth < 1 || depth > kStack) throw std::invalid_argument("an order's formula is malformed or too deep");
-    promises_ = promises_ || op == Op::Overdue;
-    dynamic_ = dynamic_ || promises_ || (op >= Op::Wait && op <= Op::Fill);
+    promises_ = promises_ || op == Op::Promised;
+    dynamic_ = dynamic_ || (op >= Op::Wait && op <= Op::Fill);
     steps_.push_back({op, number});
   }
   if (depth != 1) throw std::invalid_argument("an order's formula is malformed");
@@ -125,12 +125,6 @@ double Order::key(const View &view, Slot slot) const {
 
 // How much of the free cores a job takes: of those that fit, the one that leaves least goes first.
 static double fill(double cores, double free) { return free <= 0 ? 1 : cores > free ? -1 : cores / free; }
-
-// Who should have started so long ago comes before all others, whom it was promised first.
-static double overdue(const Job &job, Time now, double patience) {
-  constexpr double kFirst = -1e15;
-  return now >= job.promised + patience ? kFirst + job.promised : 0;
-}
 
 double Order::computed(const View &view, const Job &job) const {
   std::array<double, kStack> stack;
@@ -189,6 +183,9 @@ double Order::computed(const View &view, const Job &job) const {
       case Op::Fill:
         *++top = fill(static_cast<double>(job.cores), static_cast<double>(view.cluster().usable_cores()));
         break;
+      case Op::Promised:
+        *++top = job.extra ? job.extra->promised : kNever;
+        break;
       case Op::Given0:
         *++top = job.given_key[0];
         break;
@@ -218,9 +215,6 @@ double Order::computed(const View &view, const Job &job) const {
         break;
       case Op::Floor:
         *top = std::floor(*top);
-        break;
-      case Op::Overdue:
-        *top = overdue(job, view.now(), *top);
         break;
       case Op::Add:
         top[0] += top[1];

@@ -46,7 +46,7 @@ void QueuePolicy::review(View &view) {
 void QueuePolicy::recall(View &view, std::span<const double> memory) {
   if (order_.by_promises()) promises_ = std::make_unique<Promises>(view.machine()), promises_->recall(memory);
   for (Slot slot = view.first_waiting(); slot != kNoSlot; slot = view.job(slot).next) {
-    if (promises_) view.annotate(slot).promised = promises_->of(view.job(slot));
+    if (promises_) view.annotate(slot).more().promised = promises_->of(view.job(slot));
     queue_.insert(waiting(view.job(slot), slot, view.job(slot).key));
     entered(view, slot);
   }
@@ -87,7 +87,7 @@ void QueuePolicy::keep_promises(View &view, std::span<const Event> events) {
     if (event.kind == Event::Kind::Completed || event.kind == Event::Kind::Cancelled)
       promises_->take_back(job, view.now());
     else if (event.kind == Event::Kind::Submitted || event.kind == Event::Kind::Requeued)
-      job.promised = promises_->give(job, view.now());
+      job.more().promised = promises_->give(job, view.now());
   }
 }
 

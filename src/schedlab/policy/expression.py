@@ -18,10 +18,10 @@ Program = tuple[tuple[str, float], ...]
 
 COLUMNS = (
     *("submit", "eligible", "estimate", "limit", "cores", "count", "memory", "gpus"),
-    *("user", "group", "queue", "wait", "now", "waiting", "fill", "sequence"),
+    *("user", "group", "queue", "wait", "now", "waiting", "fill", "promised", "sequence"),
 )
-DYNAMIC = frozenset({"wait", "now", "waiting", "fill", "overdue"})  # change while a job waits
-UNARY_FUNCTIONS = ("abs", "sqrt", "log", "log2", "log10", "exp", "floor", "overdue")
+DYNAMIC = frozenset({"wait", "now", "waiting", "fill"})  # change while a job waits
+UNARY_FUNCTIONS = ("abs", "sqrt", "log", "log2", "log10", "exp", "floor")
 BINARY_FUNCTIONS = ("min", "max")
 FUNCTIONS = (*BINARY_FUNCTIONS, *UNARY_FUNCTIONS, "random")
 

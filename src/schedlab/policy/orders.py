@@ -97,10 +97,11 @@ ORDERS = {order.name: order for order in _TABLE}
 RANDOM_ORDER = NamedOrder(
     "random(seed)", "mix(seed, sequence)", "a random order that the seed fixes; random means seed 0"
 )
+_FILLED = "fill * waiting / (sequence + 1)"
 FAIR_ORDER = NamedOrder(
-    "fair(patience)",
-    "overdue(patience) - fill * waiting / (sequence + 1)",
-    "as filler; but who waits so many seconds longer than whole nodes would have made him goes first",
+    "fair(window)",
+    f"2 * floor(promised / window) - {_FILLED} / (1 + abs({_FILLED}))",
+    "as whole nodes would start them; among those within a window of seconds, as filler; fair means promised",
 )
 EXPRESSION_ORDER = NamedOrder(
     "an expression", "-cores * estimate", "any formula of job columns, for example order=-cores*estimate"
@@ -139,9 +140,10 @@ def _built_in(written: str) -> Order:
         _, program = compile_expression(ORDERS[written].formula)
         return Order(written, program, is_dynamic(program))
     if fair := _FAIR.fullmatch(written):
-        patience = int(fair.group(1) or 0)
-        _, program = compile_expression(FAIR_ORDER.formula.replace("patience", str(patience)))
-        return Order(f"fair({patience})", program, is_dynamic(program))
+        window = int(fair.group(1) or 0)
+        formula = FAIR_ORDER.formula.replace("window", str(window)) if window else "promised"
+        _, program = compile_expression(formula)
+        return Order(f"fair({window})" if window else "fair", program, is_dynamic(program))
     if written == "random":
         written = "random(0)"
     try:
