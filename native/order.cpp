@@ -99,6 +99,7 @@ Order::Order(const std::vector<std::pair<std::string, double>> &program) {
     if (depth < 1 || depth > kStack) throw std::invalid_argument("an order's formula is malformed or too deep");
     promises_ = promises_ || op == Op::Promised;
     dynamic_ = dynamic_ || (op >= Op::Wait && op <= Op::Fill);
+    by_load_ = by_load_ || op == Op::Waiting || op == Op::Fill;
     steps_.push_back({op, number});
   }
   if (depth != 1) throw std::invalid_argument("an order's formula is malformed");

@@ -6,9 +6,9 @@ namespace schedlab {
 
 void QueuePolicy::decide(View &view, std::span<const Event> events) {
   look_at(view, events);
-  // Most jobs come to an empty queue and fit: they never enter it.
+  // Most jobs come to an empty queue and fit: they never enter it. (Not if that would change the keys of the others.)
   std::size_t started = 0;
-  if (queue_.empty())
+  if (queue_.empty() && !order_.by_load())
     while (started < fresh_.size() && start(view, fresh_[started], false)) ++started;
   if (started == fresh_.size()) {
     fresh_.clear();

@@ -304,7 +304,7 @@ class Simulation:
         return self._writer.finish(
             {
                 "policy": self._choice.name,
-                "placement": {"name": spec.place.name, "exclusive": spec.exclusive},
+                "placement": _placement(spec),
                 "options": self._options.to_dict(),
                 **({"decider": facts} if facts else {}),
                 "workload": _described(self._workload, self._feed, self._pairing),
@@ -387,6 +387,15 @@ def _described(workload: Workload, feed: Feed, pairing: Pairing | None) -> dict[
         **({"flexible": True} if workload.flexible else {}),
         **({"labels": labels} if (labels := _labels(workload, pairing)) else {}),
         **({"phases": [asdict(phase) for phase in workload.phases]} if workload.phases else {}),
+    }
+
+
+def _placement(spec: PolicySpec) -> dict[str, Any]:
+    return {
+        "name": spec.place.name,
+        "exclusive": spec.exclusive,
+        **({"fraction": str(spec.fraction)} if spec.fraction is not None else {}),
+        **({"threshold": spec.threshold} if spec.threshold else {}),
     }
 
 

@@ -7,6 +7,8 @@ import numpy as np
 from schedlab.engine.check.models import RECOMPUTE
 from schedlab.engine.check.neighbours import Steps, company_of, last_of_each_time
 from schedlab.engine.check.offences import Offences
+from schedlab.engine.check.pairs import check_heatmap, check_threshold
+from schedlab.engine.check.parts import check_parts
 from schedlab.engine.check.places import Places
 from schedlab.engine.check.record import Record
 from schedlab.engine.check.stays import Stays
@@ -14,12 +16,18 @@ from schedlab.engine.check.stays import Stays
 
 def check_factors(record: Record, stays: Stays, places: Places, offences: Offences) -> None:
     models = [facts for facts in record.execution if facts.get("model") in RECOMPUTE]
-    if not models or len(stays) != np.count_nonzero(record.started & ~record.pieced) + len(record.pieces):
-        return  # the latter: lives that are told in two ways, which has been said
+    if not models and record.fraction is None:
+        return
+    if len(stays) != np.count_nonzero(record.started & ~record.pieced) + len(record.pieces):
+        return  # lives that are told in two ways, which has been said
     company = company_of(stays, places)
+    check_heatmap(record, offences)
+    check_threshold(record, stays, company, offences)
+    check_parts(record, stays, places, company, offences)
     for facts in models:
-        expected = RECOMPUTE[facts["model"]](record, company, facts)
-        _compare(stays, expected, _told(record, stays, facts["name"]), facts["name"], offences)
+        expected = RECOMPUTE[facts["model"]](record, stays, company, facts)
+        if expected is not None:
+            _compare(stays, expected, _told(record, stays, facts["name"]), facts["name"], offences)
 
 
 def _compare(stays: Stays, expected: Steps, told: Steps, name: str, offences: Offences) -> None:

@@ -15,11 +15,12 @@ import numpy as np
 if TYPE_CHECKING:
     from schedlab.engine.check.neighbours import Company, Steps
     from schedlab.engine.check.record import Record
+    from schedlab.engine.check.stays import Stays
 
-Recompute = Callable[["Record", "Company", dict[str, Any]], "Steps"]
+Recompute = Callable[["Record", "Stays", "Company", dict[str, Any]], "Steps | None"]
 
 
-def sharing(record: Record, company: Company, facts: dict[str, Any]) -> Steps:
+def sharing(record: Record, stays: Stays, company: Company, facts: dict[str, Any]) -> Steps:
     """`rate` while there is somebody else on one of its nodes."""
     from schedlab.engine.check.neighbours import Steps, running_sum
 
@@ -29,4 +30,10 @@ def sharing(record: Record, company: Company, facts: dict[str, Any]) -> Steps:
     return Steps(nodes.stay, nodes.time, np.where(nodes.value > 0, facts["rate"], 1.0))
 
 
-RECOMPUTE: dict[str, Recompute] = {"sharing": sharing}
+def interference(record: Record, stays: Stays, company: Company, facts: dict[str, Any]) -> Steps | None:
+    from schedlab.engine.check.pairs import interference
+
+    return interference(record, stays, company, facts)
+
+
+RECOMPUTE: dict[str, Recompute] = {"sharing": sharing, "interference": interference}
