@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from schedlab.analysis.beside import compact_twin, improvement
 from schedlab.analysis.common_jobs import Sequences, common_jobs, metrics_of_jobs, same_submissions
 from schedlab.analysis.distribution import QUANTILES
 from schedlab.analysis.job_ends import ends_told, job_ends
@@ -60,6 +61,11 @@ _METRICS = (
     Metric("utilisation", "utilisation", "share", "higher"),
     Metric("utilisation_queued", "utilisation while queued", "share", "higher"),
     Metric("makespan", "makespan", "time"),
+    *(Metric(f"speedup.{name}", f"{name} speed-up", "number", "higher") for name in ("mean", *QUANTILES, "max")),
+    Metric("slowed_share", "jobs slowed down", "share"),
+    Metric("utilisation_until_empty", "utilisation until nobody waits", "share", "higher"),
+    Metric("improvement.faster", "makespan faster", "share", "higher"),
+    Metric("improvement.shorter", "makespan shorter", "share", "higher"),
     Metric("queue_length.mean", "mean queue length", "number"),
     Metric("queue_length.max", "longest queue", "number"),
     Metric("queued_share", "share of time with a queue", "share", None),
@@ -210,7 +216,9 @@ def compare(
             summary["metrics"] = {name: measured[at].get(name, (None,))[0] for name in columns}
         own = {name: values[at] for name, values in differences.items()}
         rows.append(Row(label, summary, own, bool(run.incomplete)))
-    others = {metric.key: metric for metric in (*_named(names, rows), *observed(rows), *columns.values())}
+    rows = with_improvement(rows, [run.config for run in runs], same_jobs="workload" not in differences)
+    shown = (*beside(rows), *_named(names, rows), *observed(rows), *columns.values())
+    others = {metric.key: metric for metric in shown}
     return Comparison(
         rows=tuple(rows),
         differences=tuple(differences),
@@ -218,6 +226,30 @@ def compare(
         same_started=jobs is None,
         common=jobs if together else None,
     )
+
+
+def with_improvement(rows: Sequence[Row], configs: Sequence[Mapping[str, Any]], *, same_jobs: bool) -> list[Row]:
+    """Of runs with a heatmap, also how much better the makespan is than that of the one on whole nodes (or the first).
+
+    `configs` are their run.json.
+    """
+    if not same_jobs or len(rows) < 2 or not any("speedup" in row.summary for row in rows):
+        return list(rows)
+    twin = rows[compact_twin(configs)]
+    if not twin.counts:
+        return list(rows)
+    of_twin = twin.summary["makespan"]
+    better = [improvement(row.summary["makespan"] if row.counts else None, of_twin) for row in rows]
+    return [replace(row, summary=row.summary | {"improvement": found}) for row, found in zip(rows, better, strict=True)]
+
+
+def beside(rows: Sequence[Row]) -> tuple[Metric, ...]:
+    """The columns of runs with a heatmap."""
+    if not any("speedup" in row.summary for row in rows):
+        return ()
+    better = any("improvement" in row.summary for row in rows)
+    keys = ("speedup.mean", "slowed_share", *(("improvement.faster", "improvement.shorter") if better else ()))
+    return tuple(METRICS[key] for key in keys)
 
 
 def observed(rows: Sequence[Row]) -> tuple[Metric, ...]:
@@ -266,7 +298,7 @@ def summary_of(run: Run, *, tau: float | None = None, trim: Selection | None = N
         run.cluster.cores,
         tau=summary["tau"] if tau is None else tau,
         trim=None if trim is None else trim.of(run),
-        machine=Machine.of_run(run) if "resources" in summary or "rejections" in summary else None,
+        machine=Machine.of_run(run) if {"resources", "rejections", "speedup"} & set(summary) else None,
     )
     return anew | ({"observed": summary["observed"]} if "observed" in summary else {})
 

@@ -7,21 +7,24 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.analysis.beside import job_speedups
 from schedlab.analysis.metrics import TAU
 from schedlab.analysis.trim import Selection
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run, Tables
 from schedlab.model.suggest import did_you_mean
 
-JobMetric = Literal["start", "wait", "turnaround", "slowdown", "bounded_slowdown", "processor_slowdown"]
+JobMetric = Literal["start", "wait", "turnaround", "slowdown", "bounded_slowdown", "processor_slowdown", "speedup"]
 JOB_METRICS: tuple[str, ...] = get_args(JobMetric)
 
 
 def job_values(tables: Tables, metric: str, *, tau: float = TAU) -> NDArray[np.float64]:
-    """In the order of the table; NaN for jobs that did not start, and for the slowdown of those of length 0."""
+    """In the order of the table; NaN for jobs that did not start (speed-up: complete), for ratios also of length 0."""
     if metric not in JOB_METRICS:
         hint = did_you_mean(metric, JOB_METRICS, f"metrics of jobs: {', '.join(JOB_METRICS)}")
         raise InputError(f"there is no metric of jobs '{metric}'", hint=hint)
+    if metric == "speedup":
+        return job_speedups(tables)
     start: NDArray[Any] = tables.column("start")
     if metric == "start":
         return start

@@ -18,6 +18,7 @@ class Machine:
     requests: Sequence[Request]
     exclusive: bool  # the policy gives every job whole nodes
     contiguous: bool  # and neighbouring ones
+    heatmap: bool = False  # jobs change each other's speed
     refusals: Mapping[int, str] = field(default_factory=dict)  # why the policy rejected a job, in its own words
 
     @classmethod
@@ -31,7 +32,8 @@ class Machine:
         exclusive = placed.get("exclusive", says("nodes=exclusive"))
         contiguous = placed.get("name") == "contiguous" or says("place=contiguous")
         refusals = {job: words for words, jobs in config.get("refusals", {}).items() for job in jobs}
-        return cls(cluster, requests, exclusive, contiguous, refusals)
+        heatmap = any("heatmap" in model for model in config.get("execution", ()))
+        return cls(cluster, requests, exclusive, contiguous, heatmap, refusals)
 
     @classmethod
     def of_run(cls, run: Run) -> Machine:

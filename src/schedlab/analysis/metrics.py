@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.analysis.beside import beside_summary
 from schedlab.analysis.distribution import distribution
 from schedlab.analysis.machine import Machine
 from schedlab.analysis.rejections import rejections
@@ -101,10 +102,12 @@ def _of_machine(tables: Tables, machine: Machine, span: _Span, kept: NDArray[np.
     found: dict[str, Any] = {}
     if why := rejections(tables, machine, kept):
         found["rejections"] = why
-    if only_cores(machine.cluster):
-        return found
     if kept is None:
         kept = np.ones(len(tables.column("state")), bool)
+    if machine.heatmap:
+        found |= beside_summary(tables, machine.cluster.cores, span.begin, span.end, kept)
+    if only_cores(machine.cluster):
+        return found
     found["resources"] = resource_summary(tables, machine, span.begin, span.end, kept)
     cores = resources_of(machine.cluster)[0]
     if len(cores.parts) > 1:  # thousandths of cores are cores too

@@ -9,6 +9,7 @@ import typer
 
 from schedlab.cli.compare import MOST_CLASSES, By
 from schedlab.cli.options import (
+    ApplicationsOfJobs,
     BadRows,
     Clean,
     Cleaning,
@@ -78,14 +79,7 @@ def inspect(
             "its jobs, the mean speed-up over all their pairs.",
         ),
     ] = None,
-    applications: Annotated[
-        str,
-        typer.Option(
-            metavar="RULE",
-            help="Which application of the heatmap a job is: by the name of its [b]executable[/b]; drawn for each job, "
-            "[b]random(seed)[/b]; or for each executable, [b]executables(seed)[/b].",
-        ),
-    ] = "executable",
+    applications: ApplicationsOfJobs = "executable",
     policy: SimulatedPolicies = None,
     seeds: Seeds = 5,
     force: ForceFile = False,

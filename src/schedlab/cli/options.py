@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 READING = "How the log is read"
+MODEL = "Jobs from a model"
 WATCHING = "Looking on"
 SIMULATING = "Do schedules behave alike?"
 
@@ -19,6 +20,18 @@ _LOG = typer.Argument(
 )
 Log = Annotated[str, _LOG]
 OptionalLog = Annotated[str | None, _LOG]
+
+
+SomeLog = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[LOG|MODEL]",
+        help="A log: .swf, sacct dump, Slurm-simulator events, Batsim JSON, CSV, Parquet…, compressed (.gz, .zst) or "
+        "not ([b]schedlab formats[/b] lists what can be read); with --jobs or --span a model that makes jobs, as for "
+        "[b]schedlab generate[/b]. Without: jobs of the applications of --heatmap.",
+        show_default=False,
+    ),
+]
 
 
 class Cleaning(StrEnum):
@@ -89,6 +102,33 @@ Reader = Annotated[
         help="The format, where the file does not tell: a name such as [b]sacct[/b], [b]table:mapping.toml[/b] for a "
         "table with columns of its own, or your own function [b]mine.py:read_xyz[/b].",
         rich_help_panel=READING,
+    ),
+]
+Jobs = Annotated[int | None, typer.Option("--jobs", min=1, metavar="N", help="How many jobs.", rich_help_panel=MODEL)]
+TimeOfJobs = Annotated[
+    str | None,
+    typer.Option(
+        "--span",
+        metavar="TIME",
+        help="For how long jobs are submitted: [b]1y[/b], [b]30d[/b].",
+        rich_help_panel=MODEL,
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same jobs.", rich_help_panel=MODEL)]
+HeatmapFile = Annotated[
+    str | None,
+    typer.Option(
+        "--heatmap",
+        metavar="FILE",
+        help="How fast jobs run beside one another, by application: the observer [b]interference(FILE)[/b].",
+    ),
+]
+ApplicationsOfJobs = Annotated[
+    str,
+    typer.Option(
+        metavar="RULE",
+        help="Which application of the heatmap a job is: by the name of its [b]executable[/b]; drawn for each job, "
+        "[b]random(seed)[/b]; or for each executable, [b]executables(seed)[/b].",
     ),
 ]
 Tau = Annotated[

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from schedlab.cli.options import (
+    ApplicationsOfJobs,
     BadRows,
     Clean,
     Cleaning,
+    HeatmapFile,
+    Jobs,
     Json,
     Load,
-    Log,
     MissingLimit,
     OnBadRows,
     Pace,
@@ -25,8 +27,11 @@ from schedlab.cli.options import (
     Procs,
     Reader,
     Requests,
+    Seed,
+    SomeLog,
     StatusEvery,
     Tau,
+    TimeOfJobs,
     Watch,
     reading_options,
 )
@@ -65,7 +70,7 @@ class Beliefs(StrEnum):
 
 
 def run(
-    log: Log,
+    log: SomeLog = None,
     cluster: Annotated[
         str | None,
         typer.Option(
@@ -97,7 +102,12 @@ def run(
             "[b]failures(mtbf=2e6)[/b], your own [b]mine.py:Thermometer[/b]; once for each.",
         ),
     ] = [],  # noqa: B006
+    heatmap: HeatmapFile = None,
+    applications: ApplicationsOfJobs = "executable",
     load: Load = None,
+    jobs: Jobs = None,
+    span: TimeOfJobs = None,
+    seed: Seed = 0,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -215,7 +225,10 @@ def run(
     [b]schedlab run HPC2N.swf.gz -c 120x2 -p easy:order=sjf,place=best-fit -p conservative -o results[/b]
 
     [b]schedlab run KTH-SP2.swf.gz --policy mine.py:SmallestThatFits --policy easy[/b]
+
+    [b]schedlab run --heatmap aris.json --jobs 500 -c 200x20 -p easy:nodes=exclusive -p cosched[/b]
     """
+    from schedlab.cli.jobs import beside, jobs_of
     from schedlab.cli.output import print_json
     from schedlab.cli.watch import Monitor
     from schedlab.cluster.read import read_cluster
@@ -236,8 +249,11 @@ def run(
         check_load(load, "--load")
     parse_estimate(estimate)
     load_observers(observe)
+    observe = [*observe, *beside(heatmap, applications)]
+    made = jobs_of(log, heatmap, jobs, span, seed)
+    reading = reading_options(clean, procs, missing_limit, bad_rows, reader)
     common = Scenario(
-        log,
+        made,
         read_cluster(cluster) if cluster else None,
         estimate=estimate,
         overrun=None if overrun is None else overrun.value,
@@ -251,7 +267,7 @@ def run(
         performance=performance,
         places=places,
         reasons=reasons,
-        reading=reading_options(clean, procs, missing_limit, bad_rows, reader),
+        reading=reading if isinstance(made, str) else {},
     )
     every = None if checkpoint_every is None else parse_duration(checkpoint_every, where="--checkpoint-every")
     if every is not None and out is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
@@ -16,6 +18,7 @@ from schedlab.engine.options import Beliefs, Dependencies, Detail, Options, Over
 from schedlab.files.bytestream import Progress as Reading
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
+from schedlab.model.heatmap import Heatmap
 from schedlab.model.suggest import did_you_mean
 from schedlab.model.workload import Workload
 from schedlab.policy.spec import PolicySpec
@@ -35,7 +38,8 @@ class Scenario:
     `read_workload`); `cluster` a `Cluster`, a text such as "64x4" or "pool:240", or a file; without one it is a pool as
     large as the log's header says. `policy` and `estimate` are texts, or objects that decide and estimate.
     `observers` are objects, classes or texts such as "failures(mtbf=2e6)". Whatever is given as a text or a class is
-    made anew for each run; an object belongs to one.
+    made anew for each run; an object belongs to one. `heatmap`, a `Heatmap` or its file, says how fast jobs run beside
+    one another: the observer `interference(heatmap)`, which has rules for what it does not say.
     """
 
     workload: Workload | str | os.PathLike[str]
@@ -49,6 +53,7 @@ class Scenario:
     beliefs: Beliefs = "limit"  # "rates": estimated ends of running jobs follow their rates
     requests: Detail = "auto"  # how much of what jobs ask for counts
     observers: Sequence[Any] = ()
+    heatmap: Heatmap | str | os.PathLike[str] | None = None  # the observer interference(heatmap)
     repetition: int = 0  # told to a policy in which chance has a part
     validate: bool = False  # check the engine's invariants at every step (slow)
     out: str | os.PathLike[str] | None = None  # the folder of the run; None: it is kept in memory
@@ -126,9 +131,17 @@ class Scenario:
             choice.estimate_text, own or self.overrun or "kill", self.passes, self.dependencies, self.beliefs
         )
 
+    @property
+    def heatmap_identity(self) -> str | None:
+        """Tells heatmaps apart: by the name of the file, or by content."""
+        if self.heatmap is None or not isinstance(self.heatmap, Heatmap):
+            return None if self.heatmap is None else os.fspath(self.heatmap)
+        return hashlib.sha256(json.dumps(self.heatmap.to_dict()).encode()).hexdigest()
+
     def make_observers(self) -> list[Observer]:
         """The observers of one run, without those that the policy brings along."""
-        return [one for given in self.observers for one in _observers(given)]
+        found = [one for given in self.observers for one in _observers(given)]
+        return found if self.heatmap is None else [*found, _interference(self.heatmap)]
 
 
 def cluster_of_header(workload: Workload, *, or_largest_job: bool = False) -> Cluster:
@@ -172,6 +185,13 @@ def split_observers(text: str) -> list[str]:
             else:
                 depth += (character in "([{") - (character in ")]}")
     return [part.strip() for part in parts if part.strip() not in ("", "none")]
+
+
+def _interference(heatmap: Heatmap | str | os.PathLike[str]) -> Observer:
+    """The execution model of that name, with its own rules."""
+    from schedlab.model.plugins import load
+
+    return as_observer(replace(load("observer", "interference('')"), arguments={"heatmap": heatmap}).make())
 
 
 def _observers(given: Any) -> list[Observer]:

@@ -49,9 +49,9 @@ def simulate(
     """Replay `workload` on `cluster` under `policy`: objects, or texts: `simulate("log.swf.gz", "64x4", "easy")`.
 
     Or a `Scenario`, which is all of this in one. The options are its other fields: `estimate`, `overrun`, `passes`,
-    `dependencies`, `beliefs`, `requests`, `observers`, `repetition`, `validate`, `out`, `force`, `checkpoint`,
-    `performance`, `places`, `reasons`, `reading`. With `out` the run streams into that folder and memory stays small;
-    without, it is kept in memory. `progress` is called a few times a second, also in the middle of a slow pass;
+    `dependencies`, `beliefs`, `requests`, `observers`, `heatmap`, `repetition`, `validate`, `out`, `force`,
+    `checkpoint`, `performance`, `places`, `reasons`, `reading`. With `out` the run streams into that folder and memory
+    stays small; without, it is kept in memory. `progress` is called a few times a second, also in a slow pass;
     `watch`, with the view (to look at, not to decide), only at the ends of instants. If a policy or an observer in
     Python fails, the error says where, and what had been simulated until then is its `run` (and in `out`), marked as
     incomplete. With a `checkpoint` the run can be interrupted at any time: the same call takes it up again.
@@ -208,6 +208,7 @@ class Simulation:
             "workload": [self._workload.name, self._workload.content_hash, self._workload.report.kept],
             "observers": [name_of(observer) for observer in self._observers],
             "named observers": [one for one in self._scenario.observers if isinstance(one, str)],
+            "heatmap": self._scenario.heatmap_identity,
         }
 
     def run(self) -> Run:

@@ -12,7 +12,7 @@ from schedlab.files.bytestream import plain_name
 from schedlab.model.errors import InputError
 from schedlab.model.plugin_text import names_code, registered_name
 
-_FILES = ("log", "model", "cluster")
+_FILES = ("log", "model", "cluster", "heatmap")
 _TEXTS = ("policy", "estimate", "observe", "metrics", "reader", "model")
 _BETWEEN = re.compile(r"[\s(:=,]+")
 

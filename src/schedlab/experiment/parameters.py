@@ -90,6 +90,13 @@ def _observers(value: Any) -> None:
     load_observers([value.replace("{seed}", "0")])
 
 
+def _heatmap(value: Any) -> None:
+    from schedlab.heatmap.read import read_heatmap
+
+    _text(value)
+    read_heatmap(value)
+
+
 def _estimate(value: Any) -> None:
     from schedlab.policy.estimates import parse_estimate
 
@@ -148,4 +155,5 @@ PARAMETERS: dict[str, Parameter] = {
     "dependencies": Parameter("run", "whether jobs wait for preceding jobs", _one_of("ignore", "follow")),
     "beliefs": Parameter("run", "whether estimated ends follow rates", _one_of("limit", "rates")),
     "observe": Parameter("run", "an observer, such as failures(mtbf=1e6), or a list of several", _observers),
+    "heatmap": Parameter("run", "how fast jobs run beside one another: the observer interference(heatmap)", _heatmap),
 }

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from schedlab.analysis.beside import improvement
 from schedlab.analysis.compare import metric_called, resource_metrics
 from schedlab.analysis.compare_groups import compare_groups
 from schedlab.analysis.job_ends import Ends, ends_told
@@ -160,7 +161,30 @@ class Results:
     @cached_property
     def table(self) -> pl.DataFrame:
         """One row per run: parameters, repetition, seed, and every number of its summary."""
-        return study_table(self._rows())
+        return self._improved(study_table(self._rows()))
+
+    def _improved(self, table: pl.DataFrame) -> pl.DataFrame:
+        """With how much better makespans are than that of the baseline's run of the same repetition."""
+        import polars as pl
+
+        named = self.study.get("baseline", {})
+        asked = any(metric.startswith("improvement.") for metric in self._asked)
+        if not named or not (asked or "speedup.mean" in table.columns):
+            return table
+        points = {run.identity: run.point for run in self.planned}
+        rest = [name for name in self.varied if name not in named]
+        makespans: dict[tuple[Any, ...], float] = {}
+        keys = []
+        for run, repetition, makespan in table.select("run", "repetition", "makespan").iter_rows():
+            point = points[run]
+            keys.append((repetition, *(point.get(name) for name in rest)))
+            if all(point.get(name) == value for name, value in named.items()):
+                makespans[keys[-1]] = makespan
+        found = [improvement(own, makespans.get(key)) for own, key in zip(table["makespan"], keys, strict=True)]
+        return table.with_columns(
+            pl.Series(f"improvement.{name}", [each[name] for each in found], pl.Float64)
+            for name in ("faster", "shorter")
+        )
 
     def groups(self, metrics: Sequence[str] | None = None) -> pl.DataFrame:
         """One row per group of repetitions and metric: mean, interval, spread."""
@@ -326,5 +350,5 @@ class Results:
 
     def _shown(self, name: str, value: Any) -> str:
         """`easy` and a file speak for themselves, a number does not."""
-        alone = name in ("log", "model", "cluster", "policy") or self.called(name, value) is not value
+        alone = name in ("log", "model", "cluster", "policy", "heatmap") or self.called(name, value) is not value
         return self.short(name, value) if alone else f"{name} {self.short(name, value)}"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.analysis.common_jobs import missing_jobs
-from schedlab.analysis.compare import Comparison, Row, compare, observed, summary_of
+from schedlab.analysis.compare import Comparison, Row, beside, compare, observed, summary_of, with_improvement
 from schedlab.engine.checkpoint import Checkpoint, checkpoint_beside
 from schedlab.engine.folder import check_target, holds_run
 from schedlab.engine.scenario import Scenario
@@ -137,7 +137,8 @@ def compared(results: Sequence[Result], tau: float | None = None) -> Comparison:
     summaries = [row.summary for row in together.rows] if together else [result.summary for result in results]
     rows = tuple(Row(result.policy, summary) for result, summary in zip(results, summaries, strict=True))
     common = together.common if together else None
-    return Comparison(rows, metrics=observed(rows), same_started=same, common=common)
+    rows = tuple(with_improvement(rows, [result.config for result in results], same_jobs=True))
+    return Comparison(rows, metrics=(*beside(rows), *observed(rows)), same_started=same, common=common)
 
 
 def _holds_runs(folder: Path) -> bool:

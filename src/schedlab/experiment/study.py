@@ -163,7 +163,7 @@ class _Reading:
             return next(text for text, short in known.items() if short == value)
         if name == "observe":
             value = self._observers(value)
-        elif name in ("log", "model", "cluster", "reader", "policy") and isinstance(value, str):
+        elif name in ("log", "model", "cluster", "reader", "policy", "heatmap") and isinstance(value, str):
             value = self._located(value)
         try:
             PARAMETERS[name].check(value)

@@ -65,7 +65,7 @@ def write_model(path: str | os.PathLike[str], model: Model) -> None:
 
 
 def read_model(source: str | os.PathLike[str]) -> Model:
-    """A model file, a pool of applications (TOML, or an ELiSE heatmap), words (`lublin(processors=256)`), or
+    """A model file, a pool of applications (TOML, or a heatmap), words (`lublin(processors=256)`), or
     a class of your own (`mine.py:Model`)."""
     text = os.fspath(source)
     name = text.partition("(")[0].strip()
@@ -87,6 +87,14 @@ def is_model_file(path: str | os.PathLike[str]) -> bool:
     return (
         Path(path).is_file() and re.match(r'\s*\{\s*"schedlab":\s*\d+,\s*"model"', first_text(Path(path))) is not None
     )
+
+
+def is_heatmap_file(path: str | os.PathLike[str]) -> bool:
+    """Whether it has a heatmap (docs/coscheduling.md), whose applications are a pool."""
+    from schedlab.files.bytestream import first_text
+
+    found = re.search(r'"(loads|speedups)":|^bandwidth\s*=', first_text(Path(path)), re.MULTILINE)
+    return found is not None
 
 
 def _is_registered(name: str) -> bool:
@@ -111,14 +119,14 @@ def _from_words(name: str, text: str) -> Model:
 
 
 def _from_file(path: Path) -> Model:
-    from schedlab.files.bytestream import ByteStream, first_text, plain_name
+    from schedlab.files.bytestream import ByteStream, plain_name
 
+    if is_heatmap_file(path):
+        measured: Model = model_class("pool").from_heatmap(path)
+        return measured
     if plain_name(path).endswith(".toml"):
         pool: Model = model_class("pool").read(path)
         return pool
-    if '"loads"' in first_text(path):  # what ELiSE measured
-        measured: Model = model_class("pool").from_heatmap(path)
-        return measured
     try:
         data = json.loads(b"".join(ByteStream(path)))
     except (ValueError, RecursionError) as error:
