@@ -13,6 +13,7 @@ from pathlib import Path
 from benchmarks import (
     accasim,
     conservative,
+    elise,
     equals,
     fidelity,
     figures,
@@ -44,6 +45,7 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Line]]] = {
     "planning": planning.lines,
     "power": power.lines,
     "rates": rates.lines,
+    "elise": elise.lines,
     "memory": memory.lines,
     "python": in_python.lines,
     "submit": submit.lines,

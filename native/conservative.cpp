@@ -26,9 +26,14 @@ class Conservative final : public QueuePolicy {
 
   bool needs_estimated_ends() const override { return true; }
 
-  std::vector<double> memory() const override { return {by_nodes_ ? 1.0 : 0.0, plan_is_wrong_ ? 1.0 : 0.0, woken_at_}; }
+  std::vector<double> memory() const override {
+    std::vector<double> values{by_nodes_ ? 1.0 : 0.0, plan_is_wrong_ ? 1.0 : 0.0, woken_at_};
+    const std::vector<double> promises = QueuePolicy::memory();
+    values.insert(values.end(), promises.begin(), promises.end());
+    return values;
+  }
   void recall(View &view, std::span<const double> memory) override {
-    QueuePolicy::recall(view, memory);
+    QueuePolicy::recall(view, memory.empty() ? memory : memory.subspan(3));
     if (!memory.empty()) by_nodes_ = memory[0] != 0, plan_is_wrong_ = memory[1] != 0, woken_at_ = memory[2];
     plan_ = by_nodes_ ? Plan::by_nodes(view) : Plan::by_count(view);
     for (Slot slot = view.first_waiting(); slot != kNoSlot; slot = view.job(slot).next)

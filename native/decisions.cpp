@@ -12,7 +12,7 @@ namespace schedlab {
 bool View::place(Slot slot, Shares &shares) const {
   const Job &job = engine_->jobs_[slot];
   const Placement &placement = engine_->placement_;
-  const bool asks = placement.by_the_moment(), without_some = restricted(job);
+  const bool asks = placement.by_the_moment(), without_some = has_calendar() && restricted(job);
   if (!asks && !without_some)
     return placement.place(cluster(), *job.request, job.count, job.sequence, shares) && affords(job, shares);
   if (job.count * job.request->cores > cluster().usable_cores()) return false;

@@ -2,6 +2,7 @@
 // not delay it: they end before its shadow time, or use only what it leaves over then (not in easy-strict).
 #include "policies.hpp"
 #include "queue_policy.hpp"
+#include "shadow_nodes.hpp"
 
 namespace schedlab {
 
@@ -32,7 +33,7 @@ class Guard {
   bool would_admit(const View &view, const Job &job, const Shares &shares) {
     const Amount extra = extra_, capacity = capacity_;
     if (!admits(view, job, shares)) return false;
-    if (!counted_ && shadow_ != kNever) view.machine().apply(at_shadow_, *job.request, shares, +1);
+    if (!counted_ && shadow_ != kNever) at_shadow_.apply(*job.request, shares, +1);
     extra_ = extra, capacity_ = capacity;
     return true;
   }
@@ -50,13 +51,13 @@ class Guard {
     }
     const Job &head = view.job(head_);
     const Amount before = capacity_of(view, head, shares);
-    view.machine().apply(at_shadow_, *job.request, shares, -1);
+    at_shadow_.apply(*job.request, shares, -1);
     const Amount capacity = capacity_ - before + capacity_of(view, head, shares);
     if (capacity >= head.count && head_fits(view, head)) {
       capacity_ = capacity;
       return true;
     }
-    view.machine().apply(at_shadow_, *job.request, shares, +1);
+    at_shadow_.apply(*job.request, shares, +1);
     return false;
   }
 
@@ -82,19 +83,15 @@ class Guard {
   }
 
   void reserve_by_nodes(const View &view, const Job &head) {
-    const Machine &machine = view.machine();
-    at_shadow_ = view.cluster().state();
-    capacity_ = 0;
-    view.worked(machine.nodes());
-    for (const auto &[first, last] : head.request->ranges)
-      for (int node = first; node < last; ++node) capacity_ += machine.capacity(at_shadow_, node, *head.request);
+    at_shadow_.catch_up(view);
+    capacity_ = at_shadow_.capacity(view, *head.request);
     const EstimatedEnds &ends = view.estimated_ends();
     for (EstimatedEnds::Position p; !ends.at_end(p);) {
       const Time end = ends[p].end;
       for (; !ends.at_end(p) && ends[p].end == end; p = ends.next(p)) {
         const Job &job = view.job(ends[p].slot);
         const Amount before = capacity_of(view, head, job.shares);
-        machine.apply(at_shadow_, *job.request, job.shares, +1, job.granted.get());
+        at_shadow_.apply(*job.request, job.shares, +1, job.granted.get());
         capacity_ += capacity_of(view, head, job.shares) - before;
         view.worked(4 + static_cast<std::int64_t>(job.shares.size()));
       }
@@ -109,7 +106,8 @@ class Guard {
   Amount capacity_of(const View &view, const Job &head, const Shares &shares) const {
     Amount sum = 0;
     for (const Share &share : shares) {
-      if (head.request->may_use(share.node)) sum += view.machine().capacity(at_shadow_, share.node, *head.request);
+      if (head.request->may_use(share.node))
+        sum += view.machine().capacity(at_shadow_.state(), share.node, *head.request);
     }
     return sum;
   }
@@ -117,19 +115,61 @@ class Guard {
   // Capacity is all there is to it, unless the nodes have to be neighbours or a budget has to be kept.
   bool head_fits(const View &view, const Job &head) const {
     if (view.placement().kind() != Placement::Kind::Contiguous && !view.machine().capped()) return true;
-    if (view.machine().capped() && head.cores > view.machine().affordable_cores(at_shadow_.spending)) return false;
+    if (view.machine().capped() && head.cores > view.machine().affordable_cores(at_shadow_.state().spending))
+      return false;
     view.worked(view.machine().nodes());
     Shares shares;
-    return view.placement().place(view.machine(), at_shadow_, *head.request, head.count, head.sequence, shares) &&
-           view.machine().affords(at_shadow_, *head.request, shares);
+    return view.placement().place(view.machine(), at_shadow_.state(), *head.request, head.count, head.sequence,
+                                  shares) &&
+           view.machine().affords(at_shadow_.state(), *head.request, shares);
   }
 
   Slot head_ = kNoSlot;
   Time shadow_ = kNever;
   bool counted_ = true;
-  Amount extra_ = 0;     // counted: cores left over at the shadow time
-  NodeState at_shadow_;  // otherwise: the nodes then,
-  Amount capacity_ = 0;  // and how much of the head they can take
+  Amount extra_ = 0;       // counted: cores left over at the shadow time
+  ShadowNodes at_shadow_;  // otherwise: the nodes then,
+  Amount capacity_ = 0;    // and how much of the head they can take
+};
+
+// In one pass nothing becomes free: a job is not tried if one like it, no larger, did not fit before, or would have
+// delayed the head and nobody has started since. Only for placements that give a larger job the same nodes and more.
+class Failures {
+ public:
+  struct Kind {
+    std::uint64_t pass = 0, starts = 0;
+    Amount too_large = 0, delaying = 0;  // the least counts of which that is known
+  };
+
+  void new_pass(const View &view) {
+    ++pass_, ++starts_;
+    const Placement &placement = view.placement();
+    const bool by_pairs = placement.kind() == Placement::Kind::BestPair || placement.threshold() > 0;
+    const bool nested = placement.kind() == Placement::Kind::FirstFit || placement.kind() == Placement::Kind::BestFit ||
+                        placement.by_company();
+    known_ = nested && !placement.chosen() && !view.has_calendar() && !view.machine().capped();
+    applications_ = by_pairs && view.pairs() ? view.pairs()->names.size() + 1 : 1;
+  }
+  void started() { ++starts_; }
+
+  // Null if nothing can be told of others by it.
+  Kind *of(const Job &job) {
+    if (!known_) return nullptr;
+    const auto application = applications_ > 1 ? static_cast<std::size_t>(job.application + 1) : 0;
+    const std::size_t number = static_cast<std::size_t>(job.request_number) * applications_ + application;
+    if (number >= kinds_.size()) kinds_.resize(number + 1);
+    Kind &kind = kinds_[number];
+    if (kind.pass != pass_)
+      kind = {pass_, starts_, std::numeric_limits<Amount>::max(), std::numeric_limits<Amount>::max()};
+    if (kind.starts != starts_) kind.starts = starts_, kind.delaying = std::numeric_limits<Amount>::max();
+    return &kind;
+  }
+
+ private:
+  std::uint64_t pass_ = 0, starts_ = 0;
+  bool known_ = false;
+  std::size_t applications_ = 1;
+  std::vector<Kind> kinds_;  // by request, and by application where that matters
 };
 
 class Easy final : public QueuePolicy {
@@ -180,6 +220,7 @@ class Easy final : public QueuePolicy {
                                       [&](const Waiting &w) { return w.cores > view.cluster().usable_cores(); });
     if (hopeless) return;
     if (!reserved_) guard_.reserve(view, queue_.front().slot), reserved_ = true;
+    failures_.new_pass(view);
     if (own_scan_) {
       candidates_.clear();
       for (const Waiting &w : fresh) candidates_.push_back(scan_entry(view, w.slot));
@@ -221,6 +262,7 @@ class Easy final : public QueuePolicy {
   // Goes through everybody but the head, stepping over blocks of jobs that are all too large.
   void backfill(View &view) {
     WaitingList &list = own_scan_ ? scan_list_ : queue_;
+    failures_.new_pass(view);
     view.worked(static_cast<std::int64_t>(list.size()));
     const Slot head = queue_.front().slot;
     std::int64_t left = depth_ < 0 ? std::numeric_limits<std::int64_t>::max() : depth_;
@@ -267,11 +309,22 @@ class Easy final : public QueuePolicy {
       if (!in_time) guard_.use(job.cores);
       return true;
     }
+    Failures::Kind *const kind = failures_.of(job);
+    if (kind && (job.count >= kind->too_large || (!in_time && job.count >= kind->delaying))) return false;
     Shares shares;
     view.worked(view.machine().nodes());
-    if (!view.place(slot, shares)) return false;
-    if (!in_time && !guard_.admits(view, job, shares)) return false;
-    if (view.start_on(slot, shares, job.key, true)) return true;
+    if (!view.place(slot, shares)) {
+      if (kind) kind->too_large = job.count;
+      return false;
+    }
+    if (!in_time && !guard_.admits(view, job, shares)) {
+      if (kind) kind->delaying = job.count;
+      return false;
+    }
+    if (view.start_on(slot, shares, job.key, true)) {
+      failures_.started();
+      return true;
+    }
     // An observer does not allow it: nobody is there after all.
     if (!in_time) guard_.reserve(view, queue_.front().slot);
     return false;
@@ -284,6 +337,7 @@ class Easy final : public QueuePolicy {
   bool strict_;
   std::int64_t depth_;
   Guard guard_;
+  Failures failures_;
   bool reserved_ = false;
   Guard reviewed_;  // the same after a pass, for those who ask why a job waits
 };

@@ -48,7 +48,8 @@ void Engine::add_request(Request request, Reason reason) {
 // ---- the loop ----
 
 void Engine::run(Decider &decider) {
-  const bool observed = decider.observed(), measured = meter_ != nullptr;
+  const bool observed = decider.observed(), measured = meter_ != nullptr, keyed = key_sources_[0] || key_sources_[1],
+             neighbours = watch_neighbours_;  // none of these changes while it runs
   if (measured) meter_->last_decision = Clock::now();
   if (reasons_) reasons_->decider = &decider;
   if (past_) replay_before_the_first_pass();
@@ -60,7 +61,7 @@ void Engine::run(Decider &decider) {
       continue;
     }
     if (observed) open_pass(decider);
-    if (!without_keys_.empty()) [[unlikely]]
+    if (keyed && !without_keys_.empty()) [[unlikely]]
       fill_keys();
     phase_ = Phase::Deciding;
     if (measured)
@@ -69,7 +70,7 @@ void Engine::run(Decider &decider) {
       decider.decide(*view_, events_);
     has_decided();
     if (observed) decider.after(*view_);
-    if (watch_neighbours_) [[unlikely]]
+    if (neighbours) [[unlikely]]
       ask_about_rates();
     phase_ = Phase::Before;
     conclude();
@@ -79,10 +80,45 @@ void Engine::run(Decider &decider) {
 
 void Engine::prepare(bool track_ends) { track_ends_ = track_ends; }
 
+bool Engine::more_input() {
+  if (cursor_ == input_.size && !input_over_) {
+    input_begin_ += static_cast<std::int64_t>(input_.size);
+    cursor_ = 0;
+    input_over_ = !host_.refill(input_);
+    if (input_over_) input_.size = 0;
+  }
+  return cursor_ < input_.size;
+}
+
+Time Engine::next_time() { return find_next(); }
+
+[[gnu::always_inline]] inline Time Engine::find_next() {
+  const bool more = more_input();
+  if (!more && next_sequence_ == ended_ && events_.empty() && coming_.empty() && !open_)
+    return kNever;  // nobody is left to care
+  Time next = more ? input_.submit[cursor_] : kNever;
+  if (!coming_.empty()) [[unlikely]]
+    next = std::min(next, next_coming());
+  if (const End *end = next_end()) next = std::min(next, end->end);
+  if (!timers_.empty()) next = std::min(next, timers_.top().time);
+  if (next < now_) throw std::invalid_argument("jobs must come in the order of their submission");
+  return next;
+}
+
+bool Engine::out_of_date(const End &entry) const {
+  const Job &job = jobs_[entry.slot];
+  return job.state != State::Running || job.start_order != entry.order || job.moves != entry.moves;
+}
+
+const Engine::End *Engine::next_end() {
+  for (; moved_ends_ > 0 && !ends_.empty() && out_of_date(ends_.top()); --moved_ends_) ends_.pop();
+  return ends_.empty() ? nullptr : &ends_.top();
+}
+
 bool Engine::advance() {
   for (;;) {
     if (!instant_open_) {
-      const Time next = next_time();
+      const Time next = find_next();
       if (next == kNever) {
         if (!stays_open()) return false;
         continue;
@@ -111,11 +147,16 @@ bool Engine::advance() {
     record();
     if (reasons_) [[unlikely]]
       tell_reasons();
-    if (--instants_left_ <= 0 && next_time() > now_) {  // a run can be broken off between two times only
-      instants_left_ = tick_every_;
-      host_.tick(now_, ended_);
-    }
+    if (--instants_left_ <= 0) [[unlikely]]
+      tick();
   }
+}
+
+// The end of an instant. A run can be broken off between two times only.
+[[gnu::noinline]] void Engine::tick() {
+  if (next_time() == now_) return;
+  instants_left_ = tick_every_;
+  host_.tick(now_, ended_);
 }
 
 // The next end of an instant looks at it too: what can be done only there must not wait for thousands of slow passes.
@@ -197,37 +238,6 @@ void Engine::conclude() {
     worked(static_cast<std::int64_t>(jobs_.size()) + machine_.nodes() * machine_.resources());
   }
 }
-bool Engine::more_input() {
-  if (cursor_ == input_.size && !input_over_) {
-    input_begin_ += static_cast<std::int64_t>(input_.size);
-    cursor_ = 0;
-    input_over_ = !host_.refill(input_);
-    if (input_over_) input_.size = 0;
-  }
-  return cursor_ < input_.size;
-}
-
-Time Engine::next_time() {
-  if (!more_input() && next_sequence_ == ended_ && events_.empty() && coming_.empty() && !open_)
-    return kNever;  // nobody is left to care
-  Time next = more_input() ? input_.submit[cursor_] : kNever;
-  if (!coming_.empty()) [[unlikely]]
-    next = std::min(next, next_coming());
-  if (const End *end = next_end()) next = std::min(next, end->end);
-  if (!timers_.empty()) next = std::min(next, timers_.top().time);
-  if (next < now_) throw std::invalid_argument("jobs must come in the order of their submission");
-  return next;
-}
-
-bool Engine::out_of_date(const End &entry) const {
-  const Job &job = jobs_[entry.slot];
-  return job.state != State::Running || job.start_order != entry.order || job.moves != entry.moves;
-}
-
-const Engine::End *Engine::next_end() {
-  for (; moved_ends_ > 0 && !ends_.empty() && out_of_date(ends_.top()); --moved_ends_) ends_.pop();
-  return ends_.empty() ? nullptr : &ends_.top();
-}
 
 // One instant, one batch: completions, submissions, timers, then one pass. (flatten, here and on the few other paths
 // that every job takes: the compiler is too shy to inline what they call. It is worth a twentieth of a run.)
@@ -241,8 +251,9 @@ const Engine::End *Engine::next_end() {
   if (!coming_.empty()) [[unlikely]]
     while (enter_next()) {
     }
-  while (next_timer(now_, false)) {
-  }
+  if (!timers_.empty() && timers_.top().time <= now_)
+    while (next_timer(now_, false)) {
+    }
 }
 
 // A pass after every event, except corrections; what ends as believed is free from the beginning of the instant.

@@ -102,6 +102,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   // The loop's phases.
   bool more_input();  // asks the host for the next batch where needed
+  Time find_next();   // what next_time tells
   void whole_instant();
   void begin_instant_by_event();
   bool next_event();
@@ -123,6 +124,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   [[gnu::noinline, gnu::cold]] void tell_reasons();
   void tell_why_held();
   void ask_why();
+  std::vector<Slot> who_may_wait_for_something_else(const Decider *asked, Slot first);
   void finish_reasons();
 
   // A job's life (life.cpp).
@@ -252,6 +254,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
       look_at_the_clock();
   }
   void look_at_the_clock();
+  void tick();  // at the end of an instant
 
   [[noreturn]] void refuse(const char *what, Slot slot, const std::string &why) const;
   [[noreturn]] void refuse_node(const char *what, int node, const char *why) const;

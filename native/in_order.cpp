@@ -10,6 +10,10 @@ class NoBackfill final : public QueuePolicy {
  public:
   using QueuePolicy::QueuePolicy;
 
+  Slot all_wait_for(View &view) override {
+    review(view);
+    return in_step() && !queue_.empty() ? queue_.front().slot : kNoSlot;
+  }
   Why reason(View &view, Slot slot) override {
     if (slot != queue_.front().slot) return {WaitReason::Behind, queue_.front().slot};
     if (const auto obstacle = view.obstacle(slot)) return {*obstacle};

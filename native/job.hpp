@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "columns.hpp"
 #include "machine.hpp"
 #include "predecessors.hpp"
 
@@ -80,47 +81,47 @@ struct Extra {
   std::string attachments;     // as JSON
   std::vector<Predecessor> before;  // of one that was submitted during the run, until it enters: whom it waits for,
   bool any = false;                 // of whom one suffices
+  Time promised = kNever;           // see Promises; where an order asks for it
 };
 
-struct Job {
+// In the order in which the loop needs the fields: five cache lines that every job touches, and one that few do.
+struct alignas(64) Job {
   // What the workload says.
   std::int64_t sequence, id;
-  std::int64_t ticket = 0;  // by which it was known before it entered and got its sequence; negative, 0 if it was not
   Time submit, runtime, limit;
   std::int64_t count, cores;
   const Request *request;
+
   std::int32_t request_number, user, group, queue, partition;
-  std::int32_t shape = 0;         // which of its shapes the fields above are
-  std::int32_t application = -1;  // its row of the heatmap; -1: none
+  std::int32_t shape = 0;  // which of its shapes the fields above are
 
   // What has become of it.
   State state;
   Reason reason;
+  Backfilled backfilled;
+  bool pieced;    // its life is told in pieces: it did not simply run from start to end
+  bool listed;    // among the estimated ends
+  bool released;  // its resources are free already (passes=event)
+  bool awaited;   // others may refer to it
+  int corrections;
+  std::uint32_t moves;  // of its end
+  Slot previous, next;  // neighbours in the list of waiting jobs
   Time eligible;
   Time first_estimate, estimate;  // believed duration, as submitted and as corrected
-  int corrections;
-  double key, scan_key;  // its place in the policy's queue
-  double given_key[2];   // the same, as the host has computed them
-  Backfilled backfilled;
+
+  double key;       // its place in the policy's queue
   Time start, end;  // `end` is the truth: the engine's, not the policy's
   Time estimated_end;
   Time expected_end;  // the same, as believed when it took its nodes
   std::uint64_t start_order;
-  std::uint32_t moves;  // of its end
-  double work, rate;    // remaining work at `since`, and how fast it shrinks
-  double overhead;      // of it, what only the restarts, resumptions and changes of shape cost: it is done first
-  Time since;
-  Time used, allowance;    // how long it had run by then, and how much longer its limit lets it
-  bool pieced;             // its life is told in pieces: it did not simply run from start to end
-  bool listed;             // among the estimated ends
-  bool released;           // its resources are free already (passes=event)
   Amount allocated_cores;  // whole nodes count in full
-  Shares shares;
-  Slot previous, next;  // neighbours in the list of waiting jobs
 
-  Time reserved_start;  // conservative: its reservation
-  Shares reserved_shares;
-  std::uint64_t reserved_mark;  // of the plan, when nothing earlier was found
+  double work, rate;  // remaining work at `since`, and how fast it shrinks
+  double overhead;    // of it, what only the restarts, resumptions and changes of shape cost: it is done first
+  Time since;
+  Time used, allowance;     // how long it had run by then, and how much longer its limit lets it
+  std::int64_t ticket = 0;  // by which it was known before it entered and got its sequence; negative, 0 if it was not
+  Time reserved_start;      // conservative: its reservation
 
   // What few jobs have. One beside the other, so that a look at all of them is a look at one place.
   std::unique_ptr<Flexible> flexible;      // null: it is rigid
@@ -128,23 +129,27 @@ struct Job {
   std::unique_ptr<Pace> pace;              // null: it works at rate 1, and nothing is told of it but its row
   std::unique_ptr<Extra> extra;            // null: it has nothing of that
   std::unique_ptr<const Granted> granted;  // null: so many chunks of its request; else `cores` are those granted
-  bool awaited;                            // others may refer to it
+  Shares shares;
+
+  double scan_key;      // its place among the candidates for backfilling
+  double given_key[2];  // `key` and this, as the host has computed them
+  Shares reserved_shares;
+  std::uint64_t reserved_mark;    // of the plan, when nothing earlier was found
+  std::int32_t application = -1;  // its row of the heatmap; -1: none
 
   Extra &more() { return *(extra ? extra : extra = std::make_unique<Extra>()); }
 
-  // Nothing has become of it yet.
+  // Nothing has become of it yet, and it has nothing that few jobs have.
   void make_new() {
     eligible = start = key = estimated_end = std::numeric_limits<double>::quiet_NaN();
     released = listed = pieced = awaited = false;
     backfilled = false;
     work = runtime, overhead = 0;
-    corrections = 0;
+    shape = 0, corrections = 0, ticket = 0;
     reserved_start = kNever;
     shares.clear();
-    if (granted) [[unlikely]]
-      granted.reset();
-    if (pace) [[unlikely]]
-      pace.reset();
+    if (has_rare()) [[unlikely]]
+      forget_rare();
   }
 
   Amount asked_cores() const { return count * request->cores; }
@@ -163,6 +168,13 @@ struct Job {
   double remaining(Time now) const { return std::max(work - doing_since(now), 0.0); }
 
  private:
+  // Of what the job that was here before may have left. (One look: every job is asked.)
+  bool has_rare() const {
+    const auto there = [](const auto &what) { return reinterpret_cast<std::uintptr_t>(what.get()); };
+    return (there(flexible) | there(pace) | there(extra) | there(granted)) != 0;
+  }
+  [[gnu::noinline, gnu::cold]] void forget_rare() { flexible.reset(), pace.reset(), extra.reset(), granted.reset(); }
+
   double doing_since(Time now) const {
     const bool ran = !std::isnan(start) && (state == State::Running || state == State::Gone);
     return ran ? rate * (std::min(now, end) - since) : 0;
@@ -172,13 +184,20 @@ struct Job {
 // Where live jobs are kept: a slot stays where it is while the pool grows.
 class JobPool {
  public:
+  JobPool() = default;
+  JobPool(const JobPool &) = delete;
+  JobPool &operator=(const JobPool &) = delete;
+  ~JobPool() {
+    for (Job *chunk : chunks_) std::destroy_n(chunk, kChunk);
+  }
+
   Job &operator[](Slot slot) { return chunks_[slot / kChunk][slot % kChunk]; }
   const Job &operator[](Slot slot) const { return chunks_[slot / kChunk][slot % kChunk]; }
   Slot size() const { return size_; }
 
   Slot acquire() {
     if (free_.empty()) {
-      if (size_ % kChunk == 0) chunks_.push_back(std::make_unique<Job[]>(kChunk));
+      if (size_ % kChunk == 0) grow();
       return size_++;
     }
     const Slot slot = free_.back();
@@ -188,8 +207,23 @@ class JobPool {
   void give_back(Slot slot) { free_.push_back(slot); }
 
  private:
+  [[gnu::noinline]] void grow() {
+    if (unused_ == 0) {
+      unused_ = chunks_.size() < kPerBlock ? 1 : kPerBlock;
+      blocks_.push_back(std::make_unique<Arena>(unused_ * kChunk * sizeof(Job), true));
+    }
+    chunks_.push_back(blocks_.back()->take<Job>(kChunk));
+    std::uninitialized_value_construct_n(chunks_.back(), kChunk);
+    --unused_;
+  }
+
   static constexpr Slot kChunk = 256;
-  std::vector<std::unique_ptr<Job[]>> chunks_;
+  // A pool that has become large gets more of it at once, in huge pages: three of them.
+  static constexpr std::size_t kPerBlock = 64;
+  static_assert(kPerBlock * kChunk * sizeof(Job) == std::size_t{6} << 20);
+  std::vector<Job *> chunks_;
+  std::vector<std::unique_ptr<Arena>> blocks_;
+  std::size_t unused_ = 0;  // chunks of the last block
   std::vector<Slot> free_;
   Slot size_ = 0;
 };

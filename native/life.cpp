@@ -11,6 +11,8 @@ EstimatedEnd entry(const Job &job, Slot slot) {
   return {job.estimated_end, job.start_order, static_cast<std::int32_t>(job.allocated_cores), slot};
 }
 
+const Shares kNowhere;
+
 // How long it will take for the work that is left.
 Time needed_for(const Job &job) {
   if (job.rate == 1) return job.work;
@@ -22,7 +24,7 @@ void Engine::submit() {
   const Slot slot = jobs_.acquire();
   Job &job = jobs_[slot];
   const std::size_t i = cursor_++;
-  job.sequence = next_sequence_++, job.ticket = 0;
+  job.sequence = next_sequence_++;
   job.id = input_.id[i];
   job.submit = input_.submit[i];
   job.runtime = input_.runtime[i], job.limit = input_.limit[i];
@@ -33,16 +35,11 @@ void Engine::submit() {
   job.partition = input_.partition[i];
   if (input_.key[0]) job.given_key[0] = input_.key[0][i];
   if (input_.key[1]) job.given_key[1] = input_.key[1][i];
-  job.shape = 0;
   if (input_.application) job.application = input_.application[i];
-  if (job.flexible) [[unlikely]]
-    job.flexible.reset();
-  if (job.extra) [[unlikely]]
-    job.extra.reset();
+  job.make_new();
   if (input_.shape_end) read_shapes(job, i);
   if (input_.attachment_end) [[unlikely]]
     read_attachments(job, i);
-  job.make_new();
   if (input_.before_end) [[unlikely]]
     read_predecessors(slot, i);
   if (ids_) [[unlikely]]
@@ -157,10 +154,14 @@ void Engine::enqueue(Slot slot) {
   if (!job.request->countable || job.request->exclusive) [[unlikely]]
     cores_say_it_all_ = cores_say_it_all_ && Plan::countable(*view_, job);
   count_queued(job, +1);
+  if (reasons_) [[unlikely]]
+    reasons_->came(slot, job.cores);
 }
 
 void Engine::dequeue(Slot slot) {
   const Job &job = jobs_[slot];
+  if (reasons_) [[unlikely]]
+    reasons_->went(slot);
   (job.previous == kNoSlot ? waiting_first_ : jobs_[job.previous].next) = job.next;
   (job.next == kNoSlot ? waiting_last_ : jobs_[job.next].previous) = job.previous;
   --waiting_count_, waiting_cores_ -= job.cores;
@@ -456,7 +457,6 @@ void Engine::write(const Job &job, State state) {
   rows_.priority[row] = started ? job.key : job.start;
   rows_.state[row] = static_cast<std::uint8_t>(state), rows_.reason[row] = static_cast<std::uint8_t>(job.reason);
   rows_.backfilled[row] = started ? job.backfilled.code : 0;
-  static const Shares kNowhere;
   rows_.allocated[row] = rows_.allocations.add(started ? job.shares : kNowhere);
   if (rows_.content.applications) [[unlikely]]
     rows_.application[row] = job.application;

@@ -232,6 +232,8 @@ void LiveCluster::show(int node, bool visible) {
   if (index_ == Index::ByFree) by_free_.erase({before, node}), by_free_.emplace(after, node);
   closed_[static_cast<std::size_t>(node)] = !visible;
   closed_nodes_ += visible ? -1 : 1;
+  simple_ = closed_nodes_ == 0 && !log_;
+  if (log_) log_->add(node);
   withhold();
 }
 
@@ -262,7 +264,7 @@ NodeState LiveCluster::unoccupied() const {
 
 Amount LiveCluster::change(const Request &request, const Shares &shares, int sign) {
   const auto stride = static_cast<std::size_t>(machine_->resources());
-  if (stride == 1 && !request.exclusive && index_ == Index::FreeNodes && closed_nodes_ == 0) {  // the common case
+  if (stride == 1 && !request.exclusive && index_ == Index::FreeNodes && simple_) {  // the common case
     Amount *free = state_.free.data();
     std::int32_t *jobs = state_.jobs.data();
     const Amount each = sign * request.cores;
@@ -300,6 +302,7 @@ Amount LiveCluster::change_any(const Request &request, const Shares &shares, int
   for (std::size_t i = 0; i < shares.size(); ++i) {
     const Share &share = shares[i];
     const Amount *amounts = granted ? granted->on(i) : nullptr;
+    if (log_) log_->add(share.node);
     if (closed(share.node)) {  // its job ends, or moves: nobody gets to see what becomes free
       const auto first = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(share.node) * stride);
       const auto swap = [&] {

@@ -160,6 +160,24 @@ class FreeNodes {
   std::vector<Level> levels_;  // fewest cores first
 };
 
+// Nodes whose state has changed, one after the other, for those who keep a copy.
+class NodeLog {
+ public:
+  explicit NodeLog(std::size_t most) : most_(most) {}
+  std::uint64_t end() const { return begin_ + nodes_.size(); }
+  bool reaches(std::uint64_t from) const { return from >= begin_; }  // else so much has changed that it is forgotten
+  int operator[](std::uint64_t i) const { return nodes_[static_cast<std::size_t>(i - begin_)]; }
+  void add(int node) {
+    if (nodes_.size() >= most_) begin_ += nodes_.size(), nodes_.clear();
+    nodes_.push_back(node);
+  }
+
+ private:
+  std::size_t most_;
+  std::uint64_t begin_ = 0;
+  std::vector<int> nodes_;
+};
+
 // The live cluster: the machine's state plus the index that the chosen placement walks by.
 class LiveCluster {
  public:
@@ -188,6 +206,12 @@ class LiveCluster {
   Amount give_back(const Request &request, const Shares &shares, const Granted &granted);
   const DeviceBook &devices() const { return devices_; }
 
+  // What has changed since somebody first asked for it.
+  const NodeLog &log() const {
+    if (!log_) log_ = std::make_unique<NodeLog>(static_cast<std::size_t>(machine_->nodes())), simple_ = false;
+    return *log_;
+  }
+
   const FreeNodes &free_nodes() const { return free_nodes_; }
   void expect(const Request &request);                                          // a request that will be placed
   const std::set<std::pair<Amount, int>> &by_free() const { return by_free_; }  // (free cores, node)
@@ -206,6 +230,8 @@ class LiveCluster {
   std::vector<bool> closed_;  // empty until one is
   std::vector<Amount> hidden_;
   int closed_nodes_ = 0;
+  mutable std::unique_ptr<NodeLog> log_;  // null until somebody asks
+  mutable bool simple_ = true;            // no node is closed, and nobody keeps a log
   FreeNodes free_nodes_;
   DeviceBook devices_;
   std::set<std::pair<Amount, int>> by_free_;

@@ -26,6 +26,7 @@ enum class Order::Op : std::uint8_t {
   Now,
   Waiting,
   Fill,
+  Promised,
   Given0,
   Given1,
   // functions of one
@@ -70,6 +71,7 @@ Order::Order(const std::vector<std::pair<std::string, double>> &program) {
                                                  {"now", Op::Now},
                                                  {"waiting", Op::Waiting},
                                                  {"fill", Op::Fill},
+                                                 {"promised", Op::Promised},
                                                  {"given-order", Op::Given0},
                                                  {"given-scan", Op::Given1},
                                                  {"neg", Op::Neg},
@@ -95,7 +97,9 @@ Order::Order(const std::vector<std::pair<std::string, double>> &program) {
     const Op op = found->second;
     depth += op < Op::Neg ? 1 : op < Op::Add ? 0 : -1;
     if (depth < 1 || depth > kStack) throw std::invalid_argument("an order's formula is malformed or too deep");
+    promises_ = promises_ || op == Op::Promised;
     dynamic_ = dynamic_ || (op >= Op::Wait && op <= Op::Fill);
+    by_load_ = by_load_ || op == Op::Waiting || op == Op::Fill;
     steps_.push_back({op, number});
   }
   if (depth != 1) throw std::invalid_argument("an order's formula is malformed");
@@ -179,6 +183,9 @@ double Order::computed(const View &view, const Job &job) const {
         break;
       case Op::Fill:
         *++top = fill(static_cast<double>(job.cores), static_cast<double>(view.cluster().usable_cores()));
+        break;
+      case Op::Promised:
+        *++top = job.extra ? job.extra->promised : kNever;
         break;
       case Op::Given0:
         *++top = job.given_key[0];

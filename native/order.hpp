@@ -33,6 +33,8 @@ class Order {
   bool by_formula() const { return !source_; }
   // Does the key change while the job waits?
   bool dynamic() const { return dynamic_; }
+  bool by_load() const { return by_load_; }       // ... and when others start?
+  bool by_promises() const { return promises_; }  // it looks at what was promised (Promises)
   friend bool operator==(const Order &, const Order &) = default;
 
  private:
@@ -45,7 +47,7 @@ class Order {
   double computed(const View &view, const Job &job) const;
 
   std::vector<Step> steps_;
-  bool dynamic_ = false;
+  bool dynamic_ = false, by_load_ = false, promises_ = false;
   std::shared_ptr<KeySource> source_;
 };
 

@@ -24,8 +24,8 @@ class Placement {
   // With a threshold, no two jobs share a node of which one would be slower than that beside the other.
   Placement(const std::string &name, std::uint64_t seed, Chooser chooser = {}, double threshold = 0);
 
-  // On a single node there is nothing to choose.
-  Placement on_one_node() const { return chooser_ ? *this : Placement("first-fit", 0); }
+  // On a single node there is nothing to choose, only perhaps to refuse.
+  Placement on_one_node() const { return chooser_ || threshold_ > 0 ? *this : Placement("first-fit", 0); }
 
   Kind kind() const { return kind_; }
   LiveCluster::Index index() const;  // what it wants the live cluster to keep

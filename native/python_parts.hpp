@@ -35,6 +35,7 @@ class HostedDecider final : public Decider {
   std::vector<double> memory() const override { return native_->memory(); }
   void recall(View &view, std::span<const double> memory) override;
   bool explains() const override { return decide_.is_none(); }
+  Slot all_wait_for(View &view) override { return native_->all_wait_for(view); }
   void review(View &view) override { native_->review(view); }
   Why why(View &view, Slot slot) override { return native_->why(view, slot); }
 

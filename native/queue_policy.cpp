@@ -6,12 +6,16 @@ namespace schedlab {
 
 void QueuePolicy::decide(View &view, std::span<const Event> events) {
   look_at(view, events);
-  // Most jobs come to an empty queue and fit: they never enter it.
+  // Most jobs come to an empty queue and fit: they never enter it. (Not if that would change the keys of the others.)
   std::size_t started = 0;
-  if (queue_.empty())
+  if (queue_.empty() && !order_.by_load())
     while (started < fresh_.size() && start(view, fresh_[started], false)) ++started;
-  fresh_.erase(fresh_.begin(), fresh_.begin() + static_cast<std::ptrdiff_t>(started));
-  enqueue(view);
+  if (started == fresh_.size()) {
+    fresh_.clear();
+  } else {
+    fresh_.erase(fresh_.begin(), fresh_.begin() + static_cast<std::ptrdiff_t>(started));
+    enqueue(view);
+  }
   if (!queue_.empty()) {
     if (!dynamic() && settles(view) && seen_changes_ == view.changes() && head_ == queue_.front().sequence) {
       if (!fresh_.empty()) arrivals(view, fresh_);
@@ -39,8 +43,10 @@ void QueuePolicy::review(View &view) {
 }
 
 // The marks on the jobs say where they were; the next pass looks at everything.
-void QueuePolicy::recall(View &view, std::span<const double>) {
+void QueuePolicy::recall(View &view, std::span<const double> memory) {
+  if (order_.by_promises()) promises_ = std::make_unique<Promises>(view.machine()), promises_->recall(memory);
   for (Slot slot = view.first_waiting(); slot != kNoSlot; slot = view.job(slot).next) {
+    if (promises_) view.annotate(slot).more().promised = promises_->of(view.job(slot));
     queue_.insert(waiting(view.job(slot), slot, view.job(slot).key));
     entered(view, slot);
   }
@@ -49,6 +55,8 @@ void QueuePolicy::recall(View &view, std::span<const double>) {
 
 [[gnu::flatten]] void QueuePolicy::look_at(View &view, std::span<const Event> events) {
   fresh_.clear();
+  if (order_.by_promises()) [[unlikely]]
+    keep_promises(view, events);
   for (const Event &event : events) {
     if (event.kind == Event::Kind::Submitted || event.kind == Event::Kind::Requeued) {
       Job &job = view.annotate(event.slot);
@@ -69,6 +77,18 @@ void QueuePolicy::recall(View &view, std::span<const double>) {
   if (!order_.by_formula() && (!dynamic() || queue_.empty())) ask_for_keys(view);
   if (fresh_.size() > 1)
     std::sort(fresh_.begin(), fresh_.end(), [](const Waiting &a, const Waiting &b) { return a.before(b); });
+}
+
+void QueuePolicy::keep_promises(View &view, std::span<const Event> events) {
+  if (!promises_) promises_ = std::make_unique<Promises>(view.machine());
+  for (const Event &event : events) {
+    if (event.slot == kNoSlot) continue;
+    Job &job = view.annotate(event.slot);
+    if (event.kind == Event::Kind::Completed || event.kind == Event::Kind::Cancelled)
+      promises_->take_back(job, view.now());
+    else if (event.kind == Event::Kind::Submitted || event.kind == Event::Kind::Requeued)
+      job.more().promised = promises_->give(job, view.now());
+  }
 }
 
 // It may have been released since, or have left: its place here is that of the time when it was held.

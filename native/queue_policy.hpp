@@ -3,6 +3,7 @@
 
 #include "engine.hpp"
 #include "order.hpp"
+#include "promises.hpp"
 
 namespace schedlab {
 
@@ -31,6 +32,7 @@ class QueuePolicy : public Decider {
   explicit QueuePolicy(Order order) : order_(std::move(order)) {}
 
   void decide(View &view, std::span<const Event> events) override;
+  std::vector<double> memory() const override { return promises_ ? promises_->memory() : std::vector<double>(); }
   void recall(View &view, std::span<const double> memory) override;
   void review(View &view) override;
   Why why(View &view, Slot slot) final { return in_step_ ? reason(view, slot) : view.why(slot); }
@@ -41,6 +43,7 @@ class QueuePolicy : public Decider {
   void enqueue(View &view);  // the fresh ones
   void ask_for_keys(View &view);
   void drop_held(View &view, Slot slot);
+  [[gnu::noinline, gnu::cold]] void keep_promises(View &view, std::span<const Event> events);
   bool somebody_may_fit(const View &view) const;
 
   // Everything may have changed: go through the whole queue.
@@ -73,6 +76,7 @@ class QueuePolicy : public Decider {
   std::vector<Waiting> fresh_;
 
  private:
+  std::unique_ptr<Promises> promises_;  // null if nobody asks for them
   std::uint64_t seen_changes_ = 0;
   bool in_step_ = true;     // of a policy that somebody builds on: does it know who waits?
   std::int64_t head_ = -1;  // sequence of the first job after the last pass

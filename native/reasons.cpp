@@ -55,7 +55,6 @@ void WaitRecord::set(Slot slot, const Job &job, Time now, const Waited &waited) 
   Open &open = by_slot_[slot];
   if (open.sequence != job.sequence) {
     open = {job.sequence, job.id, waited, now, std::nullopt};
-    open_.push_back(slot);
   } else if (!(open.waited == waited)) {
     if (open.since < now) {
       if (open.before) write(open, open.before->first, open.before->second, open.since);
@@ -64,6 +63,20 @@ void WaitRecord::set(Slot slot, const Job &job, Time now, const Waited &waited) 
     open.waited = waited, open.since = now;
     if (open.before && open.before->first == waited) open.since = open.before->second, open.before.reset();
   }
+}
+
+void WaitRecord::close(Slot slot, std::int64_t waits, Time now) {
+  if (slot >= by_slot_.size() || by_slot_[slot].sequence < 0 || by_slot_[slot].sequence == waits) return;
+  end(by_slot_[slot], now);
+  by_slot_[slot].sequence = -1;
+}
+
+void WaitRecord::finish(Time now) {
+  std::erase_if(by_slot_, [](const Open &open) { return open.sequence < 0; });
+  std::sort(by_slot_.begin(), by_slot_.end(), [](const Open &a, const Open &b) { return a.sequence < b.sequence; });
+  for (const Open &open : by_slot_) end(open, now);
+  by_slot_.clear();
+  host_.take(std::move(rows_));
 }
 
 void WaitRecord::end(const Open &open, Time now) {
@@ -85,22 +98,92 @@ void WaitRecord::write(const Open &open, const Waited &waited, Time from, Time u
   rows_.who[row] = waited.who, rows_.words[row] = waited.words;
 }
 
+// ---- who is to be asked ----
+
+void ByCores::add(Slot slot, Amount cores) {
+  if (slot >= places_.size()) places_.resize(slot + 1);
+  std::vector<Slot> &same = slots_[cores];
+  places_[slot] = {cores, same.size()};
+  same.push_back(slot);
+}
+
+void ByCores::remove(Slot slot) {
+  const Place place = places_[slot];
+  const auto found = slots_.find(place.cores);
+  std::vector<Slot> &same = found->second;
+  same[place.index] = same.back();
+  places_[same.back()].index = place.index;
+  same.pop_back();
+  if (same.empty()) slots_.erase(found);
+}
+
+void ByCores::collect(Amount most, std::vector<Slot> &found) const {
+  for (const auto &[cores, same] : slots_) {
+    if (cores > most) return;
+    found.insert(found.end(), same.begin(), same.end());
+  }
+}
+
+void Reasons::came(Slot slot, Amount cores) {
+  waiting.add(slot, cores);
+  fresh.push_back(slot);
+}
+
+void Reasons::went(Slot slot) {
+  waiting.remove(slot);
+  left.push_back(slot);
+}
+
+// `first`: all others wait for this job. In the order of the jobs, so that it does not matter how they were found.
+std::vector<Slot> Engine::who_may_wait_for_something_else(const Decider *asked, Slot first) {
+  Reasons &reasons = *reasons_;
+  const std::int64_t sequence = first == kNoSlot ? -1 : jobs_[first].sequence;
+  const Amount free = cluster_.free_cores();
+  const bool closed = cluster_.closed_nodes() > 0;
+  const bool all = std::exchange(reasons.ask_all, false) || asked != reasons.last_asked ||
+                   sequence != reasons.last_first || (first == kNoSlot && (closed || reasons.some_were_closed));
+  std::vector<Slot> found;
+  if (all) {
+    for (Slot slot = waiting_first_; slot != kNoSlot; slot = jobs_[slot].next) found.push_back(slot);
+  } else {
+    std::copy_if(reasons.fresh.begin(), reasons.fresh.end(), std::back_inserter(found),
+                 [&](Slot slot) { return jobs_[slot].state == State::Waiting; });
+    if (first != kNoSlot)
+      found.push_back(first);
+    else  // who asks for more than that had to wait for room, and still has to
+      reasons.waiting.collect(std::max(free, reasons.last_free), found);
+  }
+  const auto earlier = [&](Slot a, Slot b) { return jobs_[a].sequence < jobs_[b].sequence; };
+  if (!std::is_sorted(found.begin(), found.end(), earlier)) std::sort(found.begin(), found.end(), earlier);
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  reasons.fresh.clear();
+  reasons.last_asked = asked, reasons.last_first = sequence;
+  reasons.last_free = free, reasons.some_were_closed = closed;
+  return found;
+}
+
 // ---- the end of an instant ----
 
 void Engine::give_reasons() { reasons_ = std::make_unique<Reasons>(host_); }
 
 void Engine::tell_reasons() {
   Reasons &reasons = *reasons_;
-  reasons.record.close(now_, [&](Slot slot, std::int64_t sequence) {
+  const auto close = [&](Slot slot) {
     const Job &job = jobs_[slot];
-    return job.sequence == sequence && (job.state == State::Waiting || job.state == State::Held);
-  });
+    const bool waits = job.state == State::Waiting || job.state == State::Held;
+    reasons.record.close(slot, waits ? job.sequence : -1, now_);
+  };
+  std::for_each(reasons.left.begin(), reasons.left.end(), close);
+  std::for_each(reasons.held.begin(), reasons.held.end(), close);
+  reasons.left.clear();
   tell_why_held();
   const bool asked = passes_ != reasons.last_pass || std::exchange(reasons.stepped, false);
   reasons.last_pass = passes_;
   if (past_ || now_ <= reasons.known_until) {
     for (const auto &[slot, waited] : reasons.past) reasons.record.set(slot, jobs_[slot], now_, waited);
     reasons.past.clear();
+    reasons.fresh.clear();
+    reasons.ask_all = true;
   } else if (asked) {
     ask_why();
   }
@@ -126,8 +209,16 @@ void Engine::ask_why() {
   ++reasons.instant;
   const std::shared_ptr<Decider> native = reasons.native.lock();
   Decider *asked = reasons.decider && reasons.decider->explains() ? reasons.decider : native.get();
-  if (asked) asked->review(*view_);
-  for (Slot slot = waiting_first_; slot != kNoSlot; slot = jobs_[slot].next) {
+  const Slot first = asked ? asked->all_wait_for(*view_) : kNoSlot;
+  bool reviewed = first != kNoSlot;
+  const auto why_now = [&](Slot slot) -> Why {
+    if (first == kNoSlot)  // everybody who decides lets a job wait that does not fit
+      if (const auto obstacle = view_->obstacle(slot)) return {*obstacle};
+    if (!asked) return view_->why(slot);
+    if (!std::exchange(reviewed, true)) asked->review(*view_);
+    return asked->why(*view_, slot);
+  };
+  for (const Slot slot : who_may_wait_for_something_else(asked, first)) {
     worked(64);
     const Job &job = jobs_[slot];
     Waited waited;
@@ -135,7 +226,7 @@ void Engine::ask_why() {
         said != reasons.said.end() && said->second.sequence == job.sequence) {
       waited = said->second.waited;
     } else {
-      const Why why = asked ? asked->why(*view_, slot) : view_->why(slot);
+      const Why why = why_now(slot);
       waited = {why.reason, why.who == kNoSlot ? -1 : jobs_[why.who].id};
       if (why.reason == WaitReason::Gate) waited.words = reasons.gated.at(slot).waited.words;
     }
@@ -145,10 +236,7 @@ void Engine::ask_why() {
   }
 }
 
-void Engine::finish_reasons() {
-  reasons_->record.close(now_, [](Slot, std::int64_t) { return false; });
-  reasons_->record.finish();
-}
+void Engine::finish_reasons() { reasons_->record.finish(now_); }
 
 // ---- in the journal ----
 
@@ -221,6 +309,7 @@ void View::explain(Slot slot, const std::string &why, std::int64_t who) {
     reasons.said.erase(slot);
   else
     reasons.said[slot] = {job.sequence, waited};
+  reasons.fresh.push_back(slot);
 }
 
 void View::explained_by(const std::shared_ptr<Decider> &native) {
@@ -259,6 +348,7 @@ std::optional<WaitReason> View::obstacle(Slot slot) const {
 // What has to be left out of account, one after the other, until the job fits: the last of it is the obstacle.
 std::optional<WaitReason> View::find_obstacle(const Job &job) const {
   const LiveCluster &cluster = this->cluster();
+  if (cluster.closed_nodes() == 0 && job.cores > cluster.free_cores()) return WaitReason::NotEnoughFree;
   const bool kept_off = restricted(job);
   if (job.request->countable && !job.request->exclusive && !kept_off && cluster.closed_nodes() == 0) {
     if (job.cores <= cluster.usable_cores()) return std::nullopt;

@@ -1,6 +1,7 @@
 // Why jobs wait, for runs that were asked to say so (docs/semantics.md, "Why a job waits").
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -49,18 +50,9 @@ class WaitRecord {
   // The job waits for this from now on. A reason that did not last leaves no trace.
   void set(Slot slot, const Job &job, Time now, const Waited &waited);
   bool has(Slot slot, const Job &job, const Waited &waited) const;
-  // Jobs that no longer wait have waited until now.
-  template <class Waits>
-  void close(Time now, Waits waits) {
-    std::erase_if(open_, [&](Slot slot) {
-      Open &open = by_slot_[slot];
-      if (waits(slot, open.sequence)) return false;
-      end(open, now);
-      open.sequence = -1;
-      return true;
-    });
-  }
-  void finish() { host_.take(std::move(rows_)); }
+  // The job that was told of in this slot no longer waits, if it is not this one: it has waited until now.
+  void close(Slot slot, std::int64_t waits, Time now);
+  void finish(Time now);
 
   std::int32_t number_of(const std::string &text);
   const std::string &text(std::int32_t number) const { return rows_.texts_so_far[static_cast<std::size_t>(number)]; }
@@ -78,8 +70,23 @@ class WaitRecord {
   Host &host_;
   ReasonRows rows_{0};
   std::vector<Open> by_slot_;
-  std::vector<Slot> open_;
   std::unordered_map<std::string, std::int32_t> numbers_;
+};
+
+// Waiting jobs by the cores that they ask for.
+class ByCores {
+ public:
+  void add(Slot slot, Amount cores);
+  void remove(Slot slot);
+  void collect(Amount most, std::vector<Slot> &found) const;  // those that ask for no more than this
+
+ private:
+  struct Place {
+    Amount cores = 0;
+    std::size_t index = 0;
+  };
+  std::map<Amount, std::vector<Slot>> slots_;
+  std::vector<Place> places_;  // by slot
 };
 
 class Blame;
@@ -98,6 +105,7 @@ struct Reasons {
   Decider *decider = nullptr;            // who is asked, if he explains; else
   std::weak_ptr<Decider> native;         // the policy that he builds on; else the engine says what it can
   std::vector<Slot> held;                // jobs that are or were held
+  std::vector<Slot> left;                // the queue since the last instant
   std::unordered_map<Slot, Said> said;   // by deciders in words of their own
   std::unordered_map<Slot, Said> gated;  // by whom a start was last refused
   std::int64_t last_pass = -1;           // that reasons were given for
@@ -108,6 +116,18 @@ struct Reasons {
     Waited waited;
   };
   std::vector<Past> past;  // what it says of this instant
+
+  void came(Slot slot, Amount cores);  // into the queue
+  void went(Slot slot);
+
+  // Who is to be asked for because what it waits for can have changed.
+  bool ask_all = true;                  // nothing is known yet
+  std::vector<Slot> fresh;              // who came, or of whom something was said
+  ByCores waiting;                      // who may fit, now or when it was last asked
+  const Decider *last_asked = nullptr;  // who decided then,
+  std::int64_t last_first = -1;         // sequence of the job that all waited for, if they did,
+  Amount last_free = 0;                 // how many cores were free,
+  bool some_were_closed = false;        // and whether nodes were closed
 
   // What stands in the way of a job by itself, looked at once in an instant.
   struct Obstacle {

@@ -37,7 +37,6 @@ Slot Engine::new_job(const Submission &submission, Baggage &&baggage) {
   job.count = submission.count, job.cores = job.count * job.request->cores;
   job.user = submission.user, job.group = submission.group, job.queue = submission.queue;
   job.partition = submission.partition, job.application = submission.application;
-  job.flexible.reset(), job.shape = 0, job.extra.reset(), job.ticket = 0;
   job.state = State::Coming;
   job.make_new();
   if (!baggage.empty()) {

@@ -49,9 +49,10 @@ struct Coming {
 // row, and only the others in a heap.
 class ComingJobs {
  public:
-  bool empty() const { return next_ == row_.size() && others_.empty(); }
+  bool empty() const { return size_ == 0; }
   const Coming &top() const { return other_first() ? others_.top() : row_[next_]; }
   void push(const Coming &coming) {
+    ++size_;
     if (next_ > row_.size() / 2) row_.erase(row_.begin(), row_.begin() + static_cast<std::ptrdiff_t>(next_)), next_ = 0;
     if (row_.empty() || !coming.before(row_.back()))
       row_.push_back(coming);
@@ -59,6 +60,7 @@ class ComingJobs {
       others_.push(coming);
   }
   void pop() {
+    --size_;
     if (other_first())
       others_.pop();
     else
@@ -68,6 +70,7 @@ class ComingJobs {
  private:
   bool other_first() const { return !others_.empty() && (next_ == row_.size() || others_.top().before(row_[next_])); }
 
+  std::size_t size_ = 0;  // every instant asks whether there are any
   std::vector<Coming> row_;
   std::size_t next_ = 0;
   Heap<Coming> others_;

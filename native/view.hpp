@@ -262,6 +262,9 @@ class Decider {
   // Why jobs wait, where that was asked for: at the end of an instant, `review` once, then `why` of each waiting job.
   // One that does not explain leaves it to the native policy that it builds on, or else to the engine.
   virtual bool explains() const { return true; }
+  // The job that all others wait for, whatever is free: what they wait for changes only with it. kNoSlot: each has a
+  // reason of its own, and one that does not fit that it does not fit. Includes `review`.
+  virtual Slot all_wait_for(View &) { return kNoSlot; }
   virtual void review(View &) {}
   virtual Why why(View &view, Slot slot);
 };

@@ -14,7 +14,7 @@ FORKSERVER = multiprocessing.get_context("forkserver")
 FORKSERVER.set_forkserver_preload(
     ["tests.commands", "schedlab.cli.main", "schedlab.cli.table", "schedlab.engine.simulate", "polars", "rich.table"]
 )
-SECONDS = 120
+SECONDS = 400
 
 
 def schedlab(*words: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:

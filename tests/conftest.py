@@ -1,8 +1,11 @@
 """What all tests share."""
 
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of scikit-learn that wait for each other take all there is
+
 import functools
 import gc
-import os
 import signal
 import sys
 from pathlib import Path

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache, reduce
 from types import CodeType
 from typing import Any
@@ -35,6 +36,7 @@ class Job:
     any: bool = False  # one of them suffices
     group: int = -1
     queue: int = -1
+    application: int = -1
 
     eligible: float = math.nan
     estimate: float = math.nan  # the first one
@@ -45,6 +47,8 @@ class Job:
     end: float = math.nan  # when it will end, once it has started
     backfilled: bool = False
     priority: float = math.nan
+    waiting: int = 0  # how many jobs waited when the pass began,
+    fill: float = 0.0  # and how much of what was free then it takes
     started: int = 0  # grows from start to start
     nodes: dict[int, int] = field(default_factory=dict)  # node number -> chunks
     granted: dict[int, dict[str, int]] | None = None  # node number -> amounts, where they are not chunks of its request
@@ -132,6 +136,8 @@ class Policy:
     exclusive: bool = False
     depth: int | None = None
     reservations: int = 1
+    fraction: Fraction | None = None  # of every socket, for jobs side by side
+    threshold: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -164,6 +170,7 @@ ORDERS = {
     "f1": "log10(max(estimate, 1)) * cores + 870 * log10(max(submit, 1))",
     "f2": "sqrt(estimate) * cores + 25600 * log10(max(submit, 1))",
     "f3": "estimate * cores + 6860000 * log10(max(submit, 1))",
+    "filler": "-fill * waiting / (sequence + 1)",
     "f4": "estimate * sqrt(cores) + 530000 * log10(max(submit, 1))",
 }
 
@@ -184,7 +191,20 @@ def key_of(order: Order, job: Job, now: float) -> float:
     return math.inf if math.isnan(key) else key
 
 
-COLUMNS = ("submit", "eligible", "estimate", "limit", "cores", "count", "user", "group", "queue", "sequence")
+COLUMNS = (
+    "submit",
+    "eligible",
+    "estimate",
+    "limit",
+    "cores",
+    "count",
+    "user",
+    "group",
+    "queue",
+    "sequence",
+    "waiting",
+    "fill",
+)
 
 
 def columns(job: Job, now: float, wanted: Collection[str]) -> dict[str, float]:

@@ -164,7 +164,8 @@ def place(
     elif placement == "last-fit":
         numbers.reverse()
     else:
-        assert placement in ("first-fit", "careless")
+        # (Of a later time, nobody knows who is where.)
+        assert placement in ("first-fit", "careless", "occupied-first", "best-pair")
     return fill(numbers, capacities, count)
 
 

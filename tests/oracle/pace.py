@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tests.oracle.company import Heat
 from tests.oracle.jobs import Change, Job
 
 if TYPE_CHECKING:
@@ -20,10 +21,11 @@ class Pace:
         changes: Sequence[Change] = (),
         speeds: Sequence[float] = (),
         sharing: float = 1.0,
+        heat: Heat | None = None,
     ) -> None:
         self.sim, self.follow_rates = sim, follow_rates
         self.changes, self.made = changes, 0
-        self.speeds, self.sharing = speeds, sharing
+        self.speeds, self.sharing, self.heat = speeds, sharing, heat
 
     @property
     def kills(self) -> bool:
@@ -58,13 +60,15 @@ class Pace:
 
     def look_at_neighbours(self) -> bool:
         """After a pass. Says whether it has changed what is believed of somebody."""
-        if self.sharing == 1.0:
+        if self.sharing == 1.0 and self.heat is None:
             return False
         there = [job for job in self.sim.running if not job.released]
         before = [job.believed_end for job in there]
         for job in there:
             company = any(job.nodes.keys() & other.nodes.keys() for other in there if other is not job)
             self.set_factor(job, "sharing", self.sharing if company else 1.0)
+            if self.heat is not None:
+                self.set_factor(job, "interference", self.heat.factor(job, there))
         return before != [job.believed_end for job in there]
 
     def set_factor(self, job: Job, owner: str, factor: float) -> None:

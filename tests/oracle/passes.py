@@ -28,6 +28,7 @@ class Reservations:
 
 
 def ask(sim: Simulation) -> None:
+    sim.look_at_the_fill()
     queue = sorted(sim.waiting, key=lambda job: sort_key(sim.policy.order, job, sim.now))
     match sim.policy.backfill:
         case "none":

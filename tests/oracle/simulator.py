@@ -7,8 +7,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 
+from tests.oracle.company import Heat, lay_out, may_meet, value_of, with_parts
 from tests.oracle.jobs import Act, Change, Job, Policy, Result, Window, sort_key
-from tests.oracle.machine import Cap, Claim, capacity, nodes_of, place, rooms, rooms_during
+from tests.oracle.machine import Cap, Claim, capacity, fill, nodes_of, place, rooms, rooms_during
 from tests.oracle.pace import Pace
 from tests.oracle.passes import Reservations, ask, see
 
@@ -35,18 +36,19 @@ def simulate(
     changes: Sequence[Change] = (),
     speeds: Sequence[float] = (),
     sharing: float = 1.0,
+    heat: Heat | None = None,
     grants: Grants | None = None,
 ) -> list[Result]:
     """The schedule, in the order of `sequence`. The jobs are changed; use them once.
 
     `script` is what somebody does to jobs in the course of it; those that he submits are not among `jobs`. `changes` of
     rates are made before the first pass at or after their time; `speeds` are those of nodes, 1 is that of the log; jobs
-    that share a node with others have the factor `sharing`. `grants(simulation, job)` is asked of every job that has
-    just become eligible, before the policy is.
+    that share a node with others have the factor `sharing`, and what `heat` says. `grants(simulation, job)` is asked of
+    every job that has just become eligible, before the policy is.
     """
     options = Options(estimate, overrun, passes, dependencies)
     simulation = Simulation(jobs, cluster, policy, options, cap, windows, script)
-    simulation.pace = Pace(simulation, beliefs == "rates", sorted(changes, key=lambda c: c.time), speeds, sharing)
+    simulation.pace = Pace(simulation, beliefs == "rates", sorted(changes, key=lambda c: c.time), speeds, sharing, heat)
     simulation.grants = grants
     simulation.run()
     jobs = [*jobs, *(job for job in simulation.submitted if job not in jobs)]
@@ -117,6 +119,10 @@ class Simulation:
                 job.request = replace(job.request, per_node_min=0, per_node_max=0, exclusive=False)
         self.nodes = nodes_of(cluster)
         self.default_partition = next((p.name for p in cluster.partitions if p.default), None)
+        if policy.fraction is not None:
+            bare, self.nodes = self.nodes, with_parts(self.nodes, cluster, policy.fraction)
+            for job in jobs:
+                lay_out(job, bare, cluster, policy.fraction, self.default_partition)
         self.now = 0.0
         # Time, kind, order (of completions: of starting, else of setting), order of setting, job, attempt.
         self.events: list[tuple[float, int, int, int, Job | None, int]] = []
@@ -134,6 +140,10 @@ class Simulation:
         self.grants: Grants | None = None
         self.fresh: list[Job] = []  # became eligible since the policy was asked
         self.pace = Pace(self)
+
+    @property
+    def every_node(self) -> range:
+        return range(len(self.nodes))
 
     def set_event(self, kind: str, time: float, job: Job | None) -> None:
         self.events_set += 1
@@ -415,10 +425,34 @@ class Simulation:
 
     def fit_now(self, job: Job) -> dict[int, int] | None:
         without, held = self.kept_off(job, self.now, self.now + job.estimate), [self.held_now()]
+        if self.policy.place in ("occupied-first", "best-pair") or self.policy.threshold:
+            return self.fit_beside_others(job, without)
         if self.policy.place != "careless":
             return self.fit(job, held, without, closed=True)
         nodes = self.fit(job, held, closed=True)
         return None if nodes is None or without & nodes.keys() else nodes
+
+    def fit_beside_others(self, job: Job, without: frozenset[int]) -> dict[int, int] | None:
+        """The nodes that the placement likes best for who is there, of those that the threshold allows."""
+        heat, threshold = self.pace.heat or Heat(), self.policy.threshold
+        there = [[other for other in self.running if not other.released and n in other.nodes] for n in self.every_node]
+        capacities = [
+            0
+            if number in without or number in self.closed or not may_meet(job, there[number], heat, threshold)
+            else capacity(node, room, job.request, self.is_exclusive(job), self.default_partition)
+            for number, (node, room) in enumerate(zip(self.nodes, rooms(self.nodes, self.held_now()), strict=True))
+        ]
+        if sum(capacities) < job.count:
+            return None
+        liked = [value_of(self.policy.place, job, others, heat) for others in there]
+        return fill(sorted(self.every_node, key=lambda n: (-liked[n], n)), capacities, job.count)
+
+    def look_at_the_fill(self) -> None:
+        """How many jobs wait, and how much of what is free each of them takes: what the order `filler` looks at."""
+        free = sum(0 if room.closed else room.free.get("cores", 0) for room in rooms(self.nodes, self.held_now()))
+        for job in self.waiting:
+            job.waiting = len(self.waiting)
+            job.fill = 1.0 if free <= 0 else -1.0 if job.cores > free else job.cores / free
 
     def could_ever_fit(self, job: Job) -> bool:
         partition = job.request.partition

@@ -1,13 +1,15 @@
 """The same case through every door: the command line, Python, a study, a stepper, a run that was killed and resumed.
 
 Memory, GPUs, features, partitions, a calendar, two observers and a policy that says itself what happens at limits: all
-of them have to count everywhere, so jobs.parquet has the same bytes.
+of them have to count everywhere, so jobs.parquet has the same bytes. So have all tables of a run with reasons, places,
+beliefs that follow rates and jobs that an observer submits.
 """
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +77,17 @@ class Slower(sl.Observer):
     def started(self, view, job, nodes):
         if job.id % 5 == 0:
             view.set_rate(job, 0.5)
+
+
+class Follows(sl.Observer):
+    \"\"\"After every tenth job of the log has started, another one is submitted, some of them for later.\"\"\"
+
+    def started(self, view, job, nodes):
+        if job.id % 10 == 0 and job.id <= 400 and job.wait > 0:
+            view.submit(3000, 2, limit=4000, at=view.now + job.id % 3 * 100, user=1, name=f"after {job.id}")
 """
 OBSERVERS = ["maintenance('thin[1-2]', start='1d', duration='12h')", "mine.py:Slower"]
+SUBMITTING = [*OBSERVERS, "mine.py:Follows"]
 POLICIES = ["mine.py:Patient", "easy:order=sjf", "conservative"]
 
 
@@ -116,58 +127,74 @@ def schedlab(*arguments: str, code: int = 0) -> None:
     assert done.returncode == code, done.stderr
 
 
-def by_command(policy: str) -> Path:
-    schedlab("run", "log.parquet", "-c", "cluster.toml", "-p", policy, "--out", "command", *_observed())
+@dataclass(frozen=True)
+class Question:
+    policy: str
+    observers: list[str] = field(default_factory=lambda: OBSERVERS)
+    more: bool = False  # reasons, places, and beliefs that follow rates
+
+    @property
+    def options(self) -> dict[str, Any]:
+        more = {"reasons": True, "places": True, "beliefs": "rates"} if self.more else {}
+        return {"observers": self.observers, **more}
+
+    @property
+    def arguments(self) -> list[str]:
+        observed = [word for text in self.observers for word in ("--observe", text)]
+        more = ["--reasons", "--places", "--beliefs", "rates"] if self.more else []
+        return ["-c", "cluster.toml", "-p", self.policy, *observed, *more]
+
+
+def by_command(asked: Question) -> Path:
+    schedlab("run", "log.parquet", *asked.arguments, "--out", "command")
     return Path("command")
 
 
-def by_simulate(policy: str) -> Path:
-    sl.simulate("log.parquet", "cluster.toml", policy, observers=OBSERVERS, out="python")
+def by_simulate(asked: Question) -> Path:
+    sl.simulate("log.parquet", "cluster.toml", asked.policy, **asked.options, out="python")
     return Path("python")
 
 
-def by_objects(policy: str) -> Path:
+def by_objects(asked: Question) -> Path:
     """Everything read beforehand, and kept in memory until it is saved."""
     jobs, cluster = sl.read_workload("log.parquet"), sl.read_cluster("cluster.toml")
-    return sl.simulate(sl.Scenario(jobs, cluster, policy, observers=OBSERVERS)).save("objects")
+    return sl.simulate(sl.Scenario(jobs, cluster, asked.policy, **asked.options)).save("objects")
 
 
-def by_study(policy: str) -> Path:
-    observe = ", ".join(f'"{text}"' for text in OBSERVERS)
+def by_study(asked: Question) -> Path:
+    """Studies have no reasons and no table of all places."""
+    observe = ", ".join(f'"{text}"' for text in asked.observers)
     Path("study.toml").write_text(f"""
         [workload]
         log = "log.parquet"
         [run]
         cluster = "cluster.toml"
-        policy = "{policy}"
+        policy = "{asked.policy}"
         observe = [[{observe}]]
+        beliefs = "{asked.options.get("beliefs", "limit")}"
     """)
     schedlab("experiment", "run", "study.toml", "--out", "study", "--quiet")
     (only,) = Path("study/runs").iterdir()
     return only
 
 
-def by_stepper(policy: str) -> Path:
-    stepper = sl.Stepper("log.parquet", "cluster.toml", policy, observers=OBSERVERS, out="stepper")
+def by_stepper(asked: Question) -> Path:
+    stepper = sl.Stepper("log.parquet", "cluster.toml", asked.policy, **asked.options, out="stepper")
     while stepper.advance():
         stepper.decide()
     stepper.finish()
     return Path("stepper")
 
 
-def by_resume(policy: str) -> Path:
+def by_resume(asked: Question) -> Path:
     Path("kill").touch()  # for a policy in Python; the others end before anybody could kill them
-    killed = -9 if policy.startswith("mine") else 0
-    options = [*_observed(), "--checkpoint-every", "1ms"]
-    schedlab("run", "log.parquet", "-c", "cluster.toml", "-p", policy, "--out", "cut", *options, code=killed)
+    killed = -9 if asked.policy.startswith("mine") else 0
+    options = [*asked.arguments, "--checkpoint-every", "1ms"]
+    schedlab("run", "log.parquet", *options, "--out", "cut", code=killed)
     if killed:
         assert not Path("cut").exists()
         schedlab("resume", "cut")
     return Path("cut")
-
-
-def _observed() -> list[str]:
-    return [word for text in OBSERVERS for word in ("--observe", text)]
 
 
 DOORS = (by_command, by_simulate, by_objects, by_study, by_stepper, by_resume)
@@ -175,12 +202,29 @@ DOORS = (by_command, by_simulate, by_objects, by_study, by_stepper, by_resume)
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_every_door_gives_the_same_bytes(folder: Path, policy: str) -> None:
-    found: dict[str, Path] = {door.__name__: door(policy) for door in DOORS}
+    found: dict[str, Path] = {door.__name__: door(Question(policy)) for door in DOORS}
     first = (found["by_command"] / "jobs.parquet").read_bytes()
     for door, run in found.items():
         assert (run / "jobs.parquet").read_bytes() == first, door
         assert not sl.check(run), door
     _everything_counts(sl.read_run(found["by_command"]), policy)
+
+
+@pytest.mark.parametrize("policy", ["mine.py:Patient", "easy:order=sjf"])
+def test_every_table_is_the_same_by_every_door(folder: Path, policy: str) -> None:
+    asked = Question(policy, SUBMITTING, more=True)
+    found = {door.__name__: door(asked) for door in DOORS}
+    first = found["by_command"]
+    tables = {path.name for path in first.glob("*.parquet")}
+    assert tables >= {f"{name}.parquet" for name in ("jobs", "timeline", "rates", "reasons", "places", "submitted")}
+    for door, run in found.items():
+        expected = tables - {"reasons.parquet", "places.parquet"} if door == "by_study" else tables
+        assert {path.name for path in run.glob("*.parquet")} == expected, door
+        for name in sorted(expected):
+            assert (run / name).read_bytes() == (first / name).read_bytes(), (door, name)
+        assert not sl.check(run), door
+    run = sl.read_run(first)
+    assert len(run.table("submitted")) > 10 and run.options["beliefs"] == "rates"
 
 
 def _everything_counts(run: sl.Run, policy: str) -> None:

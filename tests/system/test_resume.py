@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests import commands
 
 ROOT = Path(__file__).parents[2]
 DEMO = ROOT / "examples" / "demo.swf"
@@ -39,7 +40,7 @@ class Slow(sl.Policy):
 
 
 def schedlab(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*SCHEDLAB, *arguments], cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    return commands.schedlab(*arguments, folder=folder)
 
 
 @pytest.fixture

@@ -27,6 +27,8 @@ ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-c", "from schedlab.cli.main import main; main()"]
 # Of processor time after the signal, whatever else the machine is doing.
 ENOUGH = 2.0  # seconds
+UP = 0.06  # seconds of processor time: three times what Python needs before it looks at a program
+LATEST = 1.0  # second after that: by then it simulates
 # One pass of it takes minutes: contiguous nodes are planned node by node, and everybody comes at once.
 SLOW = ["--cluster", "200x4", "--policy", "conservative:place=contiguous"]
 
@@ -70,6 +72,10 @@ class Asked:
             text=True,
             start_new_session=True,
         )
+
+    def is_up(self) -> None:
+        """The interpreter is; what a signal does to it before that is not ours."""
+        wait_until(lambda: _processor_time(self.process.pid) >= UP or self.is_over)
 
     def begins_to_write(self, folder: Path) -> None:
         wait_until(lambda: any(folder.iterdir()) or self.is_over)
@@ -150,7 +156,7 @@ def wait_until(condition: Callable[[], object]) -> None:
 
 
 def stop_ten_times(arguments: list[str], folder: Path, seed: int, environment: dict[str, str] | None = None) -> None:
-    """Five times at a moment from the start on, five times while the results are being written."""
+    """Five times at a moment from the start on, one in each fifth of it; five times while results are written."""
     chance = random.Random(seed)
     for moment in range(10):
         out = folder / f"run{moment}"
@@ -159,7 +165,9 @@ def stop_ten_times(arguments: list[str], folder: Path, seed: int, environment: d
         under_way = moment >= 5
         if under_way:
             asked.begins_to_write(folder)
-        time.sleep(chance.uniform(0, 1.5))
+        else:
+            asked.is_up()
+        time.sleep(LATEST * (moment % 5 + chance.random()) / 5 * (0.5 if under_way else 1))
         used = asked.stop(number)
         about = f"moment {moment}, {number.name}: {asked.errors}"
         assert used < ENOUGH, about

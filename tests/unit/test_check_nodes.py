@@ -9,6 +9,8 @@ import pytest
 from tests.planned_runs import NODES, Plan, found, job, read, simulated, start, write
 
 import schedlab as sl
+from schedlab.engine.check.files import read_files
+from schedlab.engine.check.offences import Offences
 
 
 @pytest.mark.parametrize(
@@ -87,3 +89,12 @@ def test_failures_under_a_native_policy(tmp_path: Path) -> None:
     assert run.nodes.rows() == [(5.0, "n1", "down"), (8.0, "n1", "up")]
     assert "requeued" in run.pieces["how"].to_list()
     assert sl.check(run) == sl.check(run.save(tmp_path / "run")) == []
+
+
+def test_a_run_in_memory_is_read_as_its_folder(tmp_path: Path) -> None:
+    jobs = sl.Workload.of(submit=[0, 0, 1, 6], runtime=[20, 10, 10, 3], count=[6, 4, 4, 2])
+    run = sl.simulate(jobs, NODES, "easy", observers=[Failures()], reasons=True)
+    both = [read_files(one, Offences()) for one in (run, run.save(tmp_path / "run"))]
+    in_memory, in_files = ({name: table.to_pylist() for name, table in found[1].items()} for found in both if found)
+    assert in_memory == in_files
+    assert in_memory.keys() == {"jobs", "timeline", "pieces", "nodes", "reasons"}

@@ -37,6 +37,7 @@ JOB = {
     "now": 101.0,
     "waiting": 1.0,
     "fill": 1.0,  # of the 8 cores that are free then
+    "promised": 101.0,  # after the job before it
     "sequence": 1.0,
 }
 

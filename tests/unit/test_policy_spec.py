@@ -286,7 +286,7 @@ def test_estimates_that_do_not_exist(text: str, message: str, hint: str) -> None
 def test_catalogue() -> None:
     entries = catalogue()
     assert {entry.kind for entry in entries} == {"backfill", "order", "placement", "estimate"}
-    assert len({(entry.kind, entry.name) for entry in entries}) == len(entries) == 7 + 16 + 7 + 6
+    assert len({(entry.kind, entry.name) for entry in entries}) == len(entries) == 7 + 17 + 7 + 6
     for entry in entries:
         assert entry.summary
         assert "\n" not in entry.summary

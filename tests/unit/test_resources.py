@@ -14,6 +14,7 @@ from tests.commands import schedlab
 
 import schedlab as sl
 from schedlab.analysis.compare import Metric, metric_called, summary_of
+from schedlab.analysis.fragmentation import _ranks
 from schedlab.analysis.machine import Machine
 from schedlab.analysis.parts import resources_by_part
 from schedlab.analysis.rejections import why_rejected
@@ -468,3 +469,13 @@ def test_whole_nodes_of_a_policy_in_python_are_recorded() -> None:
     run = sl.simulate(sl.Workload.of(submit=[0, 0], runtime=[10, 10]), sl.Cluster.uniform(2, 2), Alone())
     assert run.config["placement"] == {"name": "first-fit", "exclusive": True}
     assert Machine.of_run(run).exclusive
+
+
+@pytest.mark.parametrize("step", [1, 3, 2**40])
+def test_ranks_are_those_of_numpy(step: int) -> None:
+    random = np.random.default_rng(step)
+    for most in (1, 5, 10**6):  # near one another, and far apart
+        column = step * random.integers(-most, most, 50) + 7
+        values, places = np.unique(column, return_inverse=True)
+        found, number = _ranks(column)
+        assert (found.tolist(), number) == (places.tolist(), len(values))

@@ -80,8 +80,9 @@ def test_parts_are_merged_to_the_whole(tmp_path: Path) -> None:
         assert (status.planned, status.done, status.open) == (6, runs, 6 - runs)
     one = Results(tmp_path / "part1")
     assert one.part == "part 1/2: 2 of the study's 6 runs"
-    assert "2 of 6 runs are finished, 4 are open" in study_page(one)
-    assert "This is part 1/2: 2 of the study" in study_page(one)
+    page = study_page(one)
+    assert "2 of 6 runs are finished, 4 are open" in page
+    assert "This is part 1/2: 2 of the study" in page
     assert [import_study(tmp_path / f"part{n}", tmp_path / "merged") for n in (1, 2, 1)] == [(2, 0), (4, 0), (0, 2)]
     merged, whole = Results(tmp_path / "merged"), Results(tmp_path / "whole")
     assert found(merged.folder) == found(whole.folder)

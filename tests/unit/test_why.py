@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests import commands
+from tests import commands, format_1
 
 import schedlab as sl
 from schedlab.model.errors import InputError
@@ -120,3 +120,11 @@ def test_the_command(tmp_path: Path) -> None:
 def test_drawn_without_reasons() -> None:
     axes = plot_waiting(simulated().why(3)).axes
     assert [text.get_text() for text in axes[0].texts] == ["the run does not say why"]
+
+
+def test_a_run_of_format_1_says_what_it_does_not_know(tmp_path: Path) -> None:
+    folder = format_1.write(tmp_path / "old")
+    done = commands.schedlab("why", str(folder), "2")
+    assert done.returncode == 0
+    assert "It waited 50s. This run does not say why: simulate with --reasons" in done.stdout
+    assert sl.read_run(folder).why(1).stretches == []

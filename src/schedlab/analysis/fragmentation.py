@@ -110,13 +110,30 @@ def _node_states(tables: Tables, machine: Machine, stays: Stays, begin: float, e
 def _merged(states: _States) -> _States:
     """Each state once, with all the time that nodes spent in it: there are far fewer than changes."""
     jobs = (states.jobs > 0).astype(np.int64)  # all that matters is whether there are any
-    code = states.group
+    code, number = _ranks(states.group)
     for column in (jobs, *states.free.T):
-        values, place = np.unique(column, return_inverse=True)
-        code = np.unique(code * len(values) + place, return_inverse=True)[1]
-    first = np.unique(code, return_index=True)[1]
+        place, values = _ranks(column)
+        code, number = _ranks(code * values + place)
+    first = np.empty(number, np.int64)
+    first[code[::-1]] = np.arange(len(code))[::-1]  # the last that is written stays
     seconds: Floats = np.bincount(code, states.seconds).astype(np.float64)
     return _States(seconds, states.group[first], states.free[first], jobs[first])
+
+
+def _ranks(column: Numbers) -> tuple[Numbers, int]:
+    """Of each value its position among the different ones, and how many there are."""
+    if not len(column):
+        return column, 0
+    least = column.min()
+    steps = (column - least) // max(int(np.gcd.reduce(column - least)), 1)
+    most = int(steps.max())
+    if most > 4 * len(column):  # they are far apart
+        values, place = np.unique(steps, return_inverse=True)
+        return place, len(values)
+    there = np.zeros(most + 1, bool)
+    there[steps] = True
+    rank = np.cumsum(there) - 1
+    return rank[steps], int(rank[-1]) + 1
 
 
 def _suited_groups(machine: Machine, request: Request) -> NDArray[np.bool_]:

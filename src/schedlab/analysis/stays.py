@@ -109,8 +109,12 @@ def _nodes_of(texts: pl.Series, cluster: Cluster) -> pl.DataFrame:
     import polars as pl
 
     number = {name: at for at, name in enumerate(cluster.node_names())}
-    rows = [(text, number[name], chunks) for text in texts.drop_nulls().unique() for name, chunks in expand(text)]
-    return pl.DataFrame(rows, {"nodes": pl.String, "node": pl.Int64, "chunks": pl.Int64}, orient="row")
+    different = texts.drop_nulls().unique()
+    sets = [expand(text) for text in different]
+    of_text = np.repeat(np.arange(len(sets)), [len(nodes) for nodes in sets])
+    node = pl.Series([number[name] for nodes in sets for name, _ in nodes], dtype=pl.Int64)
+    chunks = pl.Series([count for nodes in sets for _, count in nodes], dtype=pl.Int64)
+    return pl.DataFrame({"nodes": different.gather(of_text), "node": node, "chunks": chunks})
 
 
 def closed_times(tables: Tables, cluster: Cluster) -> tuple[Floats, Floats, Numbers]:

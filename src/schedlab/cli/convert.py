@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -83,6 +82,6 @@ def _convert_jobs(source: str, out: Path, to: str | None, reading: dict[str, Any
     workload = read_workload(source, **reading, in_memory=False)
     lost = write_workload(out, workload, to)
     say(f"{workload.name}: {workload.report.kept:,} jobs in {out} ({target.what})")
-    for note in reading_notes(asdict(workload.report)):
+    for note in reading_notes(workload.report.to_dict()):
         say(f"  {note}", "dim")
     return lost

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +87,7 @@ def write(jobs: Workload, out: Path, split: str | None, before: Measured, *, for
         lost = write_workload(path, after.workload)
         if not number:
             say(f"before: {before}")
-            for note in reading_notes(asdict(before.workload.report)):
+            for note in reading_notes(before.workload.report.to_dict()):
                 say(f"  {note}", "dim")
         if not after.found.jobs:
             warn(f"no job is left in {path}")

@@ -49,7 +49,8 @@ class Layout:
             hint = f"give nodes: --cluster {cluster.cores}x1, or fewer with more cores each"
             raise InputError("cosched: a pool has no nodes to share", hint=hint)
         self._parts = {group.name: Part.of(group, fraction) for group in cluster.groups}
-        self.counted = all(
+        same = len({part.cores for part in self._parts.values()}) == 1  # else a job may hold less than a node's part
+        self.counted = same and all(
             group.resources.get("cores", 0) // (part := self._parts[group.name]).cores == part.jobs
             for group in cluster.groups
         )

@@ -139,7 +139,7 @@ class Observers:
     def __init__(self, observers: Sequence[Observer], gates: Sequence[Policy] = ()) -> None:
         self._all = list(observers)
         self.owners = owners_of(self._all)
-        self._hooks = {hook: self._those_with(hook) for hook in hooks_of(Observer)}
+        self._hooks = {hook: self._those_with(hook) if self._all else [] for hook in hooks_of(Observer)}
         named = [each for each in zip(self._all, self.owners, strict=True) if defines(each[0], "allows", Observer)]
         self._gates: list[tuple[Policy | Observer, str]] = [*((gate, POLICY) for gate in gates), *named]
         self.wakers = [

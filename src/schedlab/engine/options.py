@@ -30,6 +30,9 @@ class Options:
         for name, allowed in choices.items():
             refuse_other(name, getattr(self, name), get_args(allowed))
 
+    def to_dict(self) -> dict[str, str]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
 
 def refuse_other(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Raise unless the value of the option is one of the choices."""

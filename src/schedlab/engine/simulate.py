@@ -201,7 +201,7 @@ class Simulation:
         """What determines the result: a checkpoint fits only the run that it is of."""
         return {
             "policy": [choice.name, choice.spec.text],
-            "options": {**asdict(self._options), "requests": self._scenario.requests},
+            "options": {**self._options.to_dict(), "requests": self._scenario.requests},
             "repetition": self._scenario.repetition,
             "reasons": self._scenario.reasons,
             "cluster": hashlib.sha256(json.dumps(self._cluster.to_dict(), sort_keys=True).encode()).hexdigest(),
@@ -305,8 +305,8 @@ class Simulation:
         return self._writer.finish(
             {
                 "policy": self._choice.name,
-                "placement": {"name": spec.place.name, "exclusive": spec.exclusive},
-                "options": asdict(self._options),
+                "placement": _placement(spec),
+                "options": self._options.to_dict(),
                 **({"decider": facts} if facts else {}),
                 "workload": _described(self._workload, self._feed, self._pairing),
                 "requests": self._feed.requests.all,
@@ -382,12 +382,21 @@ def _described(workload: Workload, feed: Feed, pairing: Pairing | None) -> dict[
         "name": workload.name,
         "sha256": workload.content_hash,
         "origin": workload.origin.isoformat() if workload.origin else None,
-        "report": asdict(workload.report),
+        "report": workload.report.to_dict(),
         **({"not_counted": not_counted} if not_counted else {}),
         **({"unknown_predecessors": unknown} if unknown else {}),
         **({"flexible": True} if workload.flexible else {}),
         **({"labels": labels} if (labels := _labels(workload, pairing)) else {}),
         **({"phases": [asdict(phase) for phase in workload.phases]} if workload.phases else {}),
+    }
+
+
+def _placement(spec: PolicySpec) -> dict[str, Any]:
+    return {
+        "name": spec.place.name,
+        "exclusive": spec.exclusive,
+        **({"fraction": str(spec.fraction)} if spec.fraction is not None else {}),
+        **({"threshold": spec.threshold} if spec.threshold else {}),
     }
 
 

@@ -112,7 +112,9 @@ class Interference(Execution):
         return min(worst, float(row.max())) if self._rules["cap"] else worst
 
     def facts(self) -> dict[str, Any]:
-        compose = getattr(self._compose, "__qualname__", "function") if callable(self._compose) else self._compose
+        compose = self._compose
+        if callable(compose):
+            compose = f"function {getattr(compose, '__qualname__', '')}".strip()
         filled = {"filled": self._filled.tolist(), "on_its_own": self._on_its_own.tolist()}
         return {
             "model": "interference",

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, get_args, get_type_hints
 
 from schedlab.model.suggest import closest
@@ -14,7 +15,8 @@ Hook = Callable[..., Any]
 _LIKE = 0.8  # how alike a method and a hook are, for one to be taken for the other misspelt
 
 
-def hooks_of(base: type) -> dict[str, Hook]:
+@cache  # every simulation asks
+def hooks_of(base: type) -> Mapping[str, Hook]:
     """The methods that a base class declares, in its order."""
     return {name: value for name, value in vars(base).items() if _public(name) and inspect.isfunction(value)}
 
@@ -70,7 +72,7 @@ def _misfit(target: type, name: str, expected: tuple[str, ...]) -> str:
     return ""
 
 
-def _misspelt(target: type, base: type, declared: dict[str, Hook]) -> str:
+def _misspelt(target: type, base: type, declared: Mapping[str, Hook]) -> str:
     """A method that nobody will call: it looks like a hook, takes what the hook takes, and the hook is not there."""
     known = {name for one in target.__mro__ if one.__module__.partition(".")[0] == "schedlab" for name in vars(one)}
     missing = {name: hook for name, hook in declared.items() if getattr(target, name) is getattr(base, name)}

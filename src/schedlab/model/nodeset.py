@@ -96,6 +96,11 @@ def _numbers(text: str, inside: str, position: int, room: int) -> list[str]:
     """The numbers of a bracket, as written: `001-003,007`."""
     numbers: list[str] = []
     for part in inside.split(","):
+        few = _few(part)
+        if few is not None and len(numbers) + len(few) <= room:
+            numbers += few
+            position += len(part) + 1
+            continue
         match = _RANGE.fullmatch(part)
         if match is None:
             raise _bad(text, position, f"'{part}' is not a number or a range")
@@ -108,6 +113,19 @@ def _numbers(text: str, inside: str, position: int, room: int) -> list[str]:
         numbers += [f"{number:0{width}d}" for number in range(low, high + 1)]
         position += len(part) + 1
     return numbers
+
+
+@lru_cache(maxsize=8192)  # the same few ranges come again and again
+def _few(part: str) -> tuple[str, ...] | None:
+    """The numbers of a number or a range, if it is a right one and short."""
+    match = _RANGE.fullmatch(part)
+    if match is None:
+        return None
+    first, last = match.group(1), match.group(2) or match.group(1)
+    low, high, width = int(first), int(last), len(first)
+    if not low <= high < low + 64 or last != f"{high:0{width}d}":
+        return None
+    return tuple(f"{number:0{width}d}" for number in range(low, high + 1))
 
 
 def _bad(text: str, position: int, problem: str) -> InputError:

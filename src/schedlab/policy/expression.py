@@ -18,9 +18,9 @@ Program = tuple[tuple[str, float], ...]
 
 COLUMNS = (
     *("submit", "eligible", "estimate", "limit", "cores", "count", "memory", "gpus"),
-    *("user", "group", "queue", "wait", "now", "waiting", "fill", "sequence"),
+    *("user", "group", "queue", "wait", "now", "waiting", "fill", "promised", "sequence"),
 )
-DYNAMIC_COLUMNS = frozenset({"wait", "now", "waiting", "fill"})  # change while a job waits
+DYNAMIC = frozenset({"wait", "now", "waiting", "fill"})  # change while a job waits
 UNARY_FUNCTIONS = ("abs", "sqrt", "log", "log2", "log10", "exp", "floor")
 BINARY_FUNCTIONS = ("min", "max")
 FUNCTIONS = (*BINARY_FUNCTIONS, *UNARY_FUNCTIONS, "random")
@@ -57,7 +57,7 @@ def compile_expression(text: str) -> tuple[str, Program]:
 
 def is_dynamic(program: Program) -> bool:
     """Whether keys change while jobs wait, and are computed anew at every pass."""
-    return any(operation in DYNAMIC_COLUMNS for operation, _ in program)
+    return any(operation in DYNAMIC for operation, _ in program)
 
 
 class _Compiler:

@@ -93,9 +93,15 @@ _TABLE = (
 )
 ORDERS = {order.name: order for order in _TABLE}
 
-# Two more that are not names for one formula.
+# More that are not names for one formula.
 RANDOM_ORDER = NamedOrder(
     "random(seed)", "mix(seed, sequence)", "a random order that the seed fixes; random means seed 0"
+)
+_FILLED = "fill * waiting / (sequence + 1)"
+FAIR_ORDER = NamedOrder(
+    "fair(window)",
+    f"2 * floor(promised / window) - {_FILLED} / (1 + abs({_FILLED}))",
+    "as whole nodes would start them; among those within a window of seconds, as filler; fair means promised",
 )
 EXPRESSION_ORDER = NamedOrder(
     "an expression", "-cores * estimate", "any formula of job columns, for example order=-cores*estimate"
@@ -103,6 +109,7 @@ EXPRESSION_ORDER = NamedOrder(
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _RANDOM = re.compile(r"random\s*(?:\(\s*([0-9]+)\s*\))?")
+_FAIR = re.compile(r"fair\s*(?:\(\s*([0-9]{1,9})\s*\))?")
 
 
 def parse_order(text: str) -> Order:
@@ -132,6 +139,11 @@ def _built_in(written: str) -> Order:
     if written in ORDERS:
         _, program = compile_expression(ORDERS[written].formula)
         return Order(written, program, is_dynamic(program))
+    if fair := _FAIR.fullmatch(written):
+        window = int(fair.group(1) or 0)
+        formula = FAIR_ORDER.formula.replace("window", str(window)) if window else "promised"
+        _, program = compile_expression(formula)
+        return Order(f"fair({window})" if window else "fair", program, is_dynamic(program))
     if written == "random":
         written = "random(0)"
     try:
@@ -139,7 +151,7 @@ def _built_in(written: str) -> Order:
     except InputError as error:
         if _WORD.fullmatch(written):  # a name that went wrong is more likely than an expression
             listing = f"orders: {order_names()}; or an expression of the columns {', '.join(COLUMNS)}"
-            hint = did_you_mean(written, [*ORDERS, "random", *COLUMNS], listing)
+            hint = did_you_mean(written, [*ORDERS, "fair", "random", *COLUMNS], listing)
             raise InputError(f"there is no order '{written}'", hint=hint) from None
         raise error
     return Order(canonical, program, is_dynamic(program))
@@ -147,8 +159,8 @@ def _built_in(written: str) -> Order:
 
 def names_an_order(text: str) -> bool:
     """Whether `text` alone can stand for an order: `sjf`, `random(3)`; not an expression."""
-    return text in ORDERS or _RANDOM.fullmatch(text) is not None
+    return text in ORDERS or bool(_RANDOM.fullmatch(text) or _FAIR.fullmatch(text))
 
 
 def order_names() -> str:
-    return ", ".join([*ORDERS, RANDOM_ORDER.name])
+    return ", ".join([*ORDERS, FAIR_ORDER.name, RANDOM_ORDER.name])

@@ -184,7 +184,7 @@ def _cosched(values: dict[str, str], where: str) -> PolicySpec:
         "scan": built.scan.text if built.scan else "",
         "place": str(built.place) if built.place.name != "occupied-first" else "",
         "fraction": str(fraction) if fraction != Fraction(1, 2) else "",
-        "threshold": f"{threshold:g}" if threshold else "",
+        "threshold": repr(threshold).removesuffix(".0") if threshold else "",
         "depth": str(built.depth) if built.depth is not None else "",
         "reservations": str(built.reservations) if built.reservations != 1 else "",
     }

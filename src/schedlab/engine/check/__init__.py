@@ -14,6 +14,7 @@ from schedlab.engine.check.budget import check_budget
 from schedlab.engine.check.calendar import check_calendar, check_estimates
 from schedlab.engine.check.closed import check_closed_nodes
 from schedlab.engine.check.dependencies import check_dependencies
+from schedlab.engine.check.factors import check_factors
 from schedlab.engine.check.holds import check_holds
 from schedlab.engine.check.offences import Offence, Offences
 from schedlab.engine.check.pieces import check_pieces
@@ -58,6 +59,7 @@ def check(run: Run | str | Path) -> list[Offence]:
             check_closed_nodes(record, stays, places, offences)
             check_calendar(record, stays, places, offences)
             check_budget(record, stays, places, offences)
+            check_factors(record, stays, places, offences)
             check_speeds(record, stays, places, offences)
         check_timeline(record, stays, places, offences)
     return offences.listed()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,26 @@ def _exclusive(config: dict[str, Any]) -> bool:
     return re.search(r"[:,]nodes=exclusive\b", config["policy"]) is not None
 
 
+def _placement(config: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = config.get("placement", {})
+    return found
+
+
+def _applications(
+    jobs: pa.Table, config: dict[str, Any], columns: dict[str, Any], offences: Offences
+) -> NDArray[np.int64]:
+    """Places in the heatmap."""
+    if "application" not in jobs.column_names:
+        return np.full(len(jobs), -1)
+    found = _numbers(jobs["application"], -1, np.int64)
+    known = len(config.get("workload", {}).get("labels", {}).get("application", ()))
+    wrong = (found < -1) | (found >= known)
+    offences.add_where(
+        "application", wrong, columns["job"], columns["submit"], lambda i: f"the heatmap has no application {found[i]}"
+    )
+    return np.where(wrong, -1, found)
+
+
 def _record(config: dict[str, Any], tables: Tables, offences: Offences) -> Record:
     jobs, timeline, stretches = tables["jobs"], tables["timeline"], tables.get("pieces")
     cluster = Cluster.from_dict(config["cluster"])
@@ -68,6 +89,7 @@ def _record(config: dict[str, Any], tables: Tables, offences: Offences) -> Recor
     columns |= {name: _numbers(jobs[name], np.nan, np.float64) for name in TIMES}
     columns["estimate"] = _optional(jobs, "estimate")
     columns["user"] = _numbers(jobs["user"], -1, np.int32) if "user" in jobs.column_names else np.full(len(jobs), -1)
+    columns["application"] = _applications(jobs, config, columns, offences)
     reasons = jobs["reason"].cast(pa.string()) if "reason" in jobs.column_names else None
     columns["predecessors"] = _predecessors(tables.get("predecessors"), jobs, columns, config["options"], offences)
 
@@ -85,6 +107,8 @@ def _record(config: dict[str, Any], tables: Tables, offences: Offences) -> Recor
         requests=[Request.from_dict(request) for request in config["requests"]],
         options=config["options"],
         exclusive=_exclusive(config),
+        fraction=None if (fraction := _placement(config).get("fraction")) is None else Fraction(fraction),
+        threshold=float(_placement(config).get("threshold", 0)),
         incomplete=bool(config.get("incomplete")),
         flexible=bool(config.get("workload", {}).get("flexible")),
         budget=config.get("budget"),

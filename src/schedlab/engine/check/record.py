@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from schedlab.engine.check.models import RECOMPUTE
 from schedlab.engine.check.told import Told
 from schedlab.model.cluster import Cluster
 from schedlab.model.request import Request
@@ -168,6 +170,8 @@ class Record:
     requests: list[Request]
     options: dict[str, Any]
     exclusive: bool  # every job is alone on its nodes
+    fraction: Fraction | None  # of every socket, for jobs side by side
+    threshold: float  # no pair of jobs shares a node of which one would be slower
     incomplete: bool  # it ended before its time
     flexible: bool  # some jobs may have had another shape while they waited than when they ran
     budget: dict[str, Any] | None  # of the whole machine, if it has one
@@ -186,6 +190,7 @@ class Record:
     limit: NDArray[np.float64]
     estimate: NDArray[np.float64]
     user: NDArray[np.int32]  # -1 if it is not known
+    application: NDArray[np.int64]  # its place in the heatmap; -1 if it has none
     state: NDArray[np.int8]  # position in STATES
     reason: NDArray[np.int8] | None  # position in REASONS, -1 if it is not there; None if the run has none
     known_reasons: set[str]  # to whoever wrote the run
@@ -230,7 +235,7 @@ class Record:
     @property
     def decides_work(self) -> bool:
         """Whether a model may have said how much work jobs are; of one that does not say so, who knows."""
-        return any(model.get("model") != "sharing" for model in self.execution)
+        return any(model.get("model") not in RECOMPUTE for model in self.execution)
 
     @property
     def kills(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from schedlab.engine.check.models import RECOMPUTE
 from schedlab.engine.check.offences import Offences
 from schedlab.engine.check.places import Places
 from schedlab.engine.check.record import Record
@@ -12,7 +13,7 @@ from schedlab.engine.check.stays import Stays
 
 def check_speeds(record: Record, stays: Stays, places: Places, offences: Offences) -> None:
     """Where nobody else has a say in how much work jobs are."""
-    models = [model for model in record.execution if model.get("model") != "sharing"]
+    models = [model for model in record.execution if model.get("model") not in RECOMPUTE]
     if [model.get("model") for model in models] != ["speeds"]:
         return
     groups = record.cluster.groups

@@ -18,6 +18,7 @@ class Stays:
     job: NDArray[np.int64]
     sequence: NDArray[np.int64]
     user: NDArray[np.int32]
+    application: NDArray[np.int64]
     begin: NDArray[np.float64]
     end: NDArray[np.float64]
     expected_end: NDArray[np.float64]  # as believed at its beginning; not a number where the run does not say
@@ -50,6 +51,7 @@ def stays_of(record: Record) -> Stays:
         job=joined(record.job, pieces.job),
         sequence=joined(record.sequence, pieces.sequence),
         user=joined(record.user, record.user[pieces.row]),
+        application=joined(record.application, record.application[pieces.row]),
         begin=joined(record.start, pieces.begin),
         end=joined(record.end, pieces.end),
         expected_end=joined(record.start + record.estimate, pieces.expected_end),
