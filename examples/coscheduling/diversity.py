@@ -26,7 +26,13 @@ from schedlab.plot.sweep import plot_sweep
 
 MIXES = ((256,), (128, 256), (128, 256, 512), (64, 128, 256, 512, 1024))
 CLASSES = ("D", "E")
-POLICIES = ("cosched", "cosched:place=best-pair", "cosched:order=filler")
+POLICIES = (
+    "cosched",
+    "cosched:place=best-pair",
+    "cosched:order=filler",
+    "cosched:order=fair(600)",
+    "cosched:order=fair,place=best-pair,threshold=1",
+)
 ARIS = "426x20"  # its thin nodes
 EVERY_MACHINE = (ARIS, "100x20", "104x20", "128x20", "200x20", "256x20", "400x20")
 SHUFFLES = 4
@@ -49,9 +55,11 @@ def delays(run: sl.Run, compact: sl.Run) -> dict[str, float]:
     return {"later": float((delay > 1e-6).mean()), "longest": float(delay.max()) / makespan(compact)}
 
 
-def rows_of(heatmap: Heatmap, machine: str, sizes: Sequence[int], policies: Sequence[str]) -> list[dict[str, Any]]:
+def rows_of(
+    heatmap: Heatmap, machine: str, sizes: Sequence[int], policies: Sequence[str], jobs: int = 500
+) -> list[dict[str, Any]]:
     names = of_mix(heatmap, sizes)
-    case = Case(heatmap.part(names), of_heatmap(heatmap, names), machine)
+    case = Case(heatmap.part(names), of_heatmap(heatmap, names), machine, jobs)
     rows = []
     for shuffle in range(SHUFFLES):
         compact = case.run(COMPACT, shuffle)
@@ -79,27 +87,27 @@ def main() -> None:
     parser.add_argument("heatmap")
     parser.add_argument("--machine", action="append")
     parser.add_argument("--policy", action="append", help=f"beside {', '.join(POLICIES)}; once for each")
+    parser.add_argument("--jobs", type=int, default=500)
     parser.add_argument("--full", action="store_true", help="more machines")
     parser.add_argument("--out", help="the figure")
     asked = parser.parse_args()
     heatmap = read_heatmap(asked.heatmap)
     machines = asked.machine or (EVERY_MACHINE if asked.full else [ARIS])
     policies = [*POLICIES, *(asked.policy or [])]
-    rows = [row for one in machines for sizes in MIXES for row in rows_of(heatmap, one, sizes, policies)]
+    rows = [row for one in machines for sizes in MIXES for row in rows_of(heatmap, one, sizes, policies, asked.jobs)]
     table = pl.DataFrame(rows)
-    print("makespan faster (%) and, in brackets, jobs that start later than on whole nodes (%)")
-    print("and the longest delay (% of the makespan there), by processes of a job")
+    print("makespan gain (%) and, in brackets, jobs that start later than on whole nodes (%)")
+    print(
+        "and the longest delay (% of the makespan there), for jobs of", "; ".join(", ".join(map(str, m)) for m in MIXES)
+    )
     for (machine,), of_machine in table.group_by("machine", maintain_order=True):
-        print(f"\n{machine:24}" + "".join(f"{policy:>26}" for policy in policies))
-        for (sizes,), part in of_machine.group_by("sizes", maintain_order=True):
-            cells = [part.filter(pl.col("policy") == policy) for policy in policies]
-            means = [[100 * cell[key].mean() for key in ("faster", "later", "longest")] for cell in cells]
-            print(
-                f"{sizes:24}"
-                + "".join(f"{f'{faster:+.1f} ({late:.0f}, {most:.0f})':>26}" for faster, late, most in means)
-            )
+        print(f"\n{machine:46}" + "".join(f"{f'{len(sizes)} of 5 sizes':>20}" for sizes in MIXES))
+        for (policy,), part in of_machine.group_by("policy", maintain_order=True):
+            mixes = part.group_by("sizes", maintain_order=True).agg(pl.col("faster", "later", "longest").mean() * 100)
+            cells = [f"{faster:+.1f} ({late:.0f}, {most:.0f})" for _, faster, late, most in mixes.iter_rows()]
+            print(f"{policy:46}" + "".join(f"{cell:>20}" for cell in cells))
     if asked.out:
-        plot_sweep(drawn(table), asked.out, x="processes of a job", label="makespan faster", unit="%")
+        plot_sweep(drawn(table), asked.out, x="processes of a job", label="makespan gain", unit="%")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,14 @@ from schedlab.analysis.correlation import correlation
 from schedlab.heatmap.read import read_heatmap
 from schedlab.plot.improvement import REASONS, plot_improvement
 
-POLICIES = ("cosched", "cosched:place=best-pair", "cosched:threshold=0.9", "cosched:place=best-pair,threshold=1")
+POLICIES = (
+    "cosched",
+    "cosched:place=best-pair",
+    "cosched:place=best-pair,threshold=1",
+    "cosched:order=filler",
+    "cosched:order=fair(600)",
+    "cosched:order=fair,place=best-pair,threshold=1",
+)
 
 
 def row(case: Case, policy: str, shuffle: int, compact: float) -> dict[str, Any]:
@@ -49,22 +56,23 @@ def main() -> None:
     parser.add_argument("--machine", default="200x20")
     parser.add_argument("--most", type=int, default=512, help="processes of a job")
     parser.add_argument("--jobs", type=int, default=500)
-    parser.add_argument("--full", action="store_true", help="100 orders, not 20")
+    parser.add_argument("--orders", type=int, default=20)
+    parser.add_argument("--full", action="store_true", help="100 orders")
     parser.add_argument("--out", help="the figure")
     asked = parser.parse_args()
     heatmap = read_heatmap(asked.heatmap)
     names = [name for name, size in zip(heatmap.names, heatmap.processes, strict=True) if 0 < size <= asked.most]
     case = Case(heatmap.part(names), of_heatmap(heatmap, names), asked.machine, asked.jobs)
     policies, rows = [*POLICIES, *(asked.policy or [])], []
-    for shuffle in range(100 if asked.full else 20):
+    for shuffle in range(100 if asked.full else asked.orders):
         compact = makespan(case.run(COMPACT, shuffle))
         rows += [row(case, policy, shuffle, compact) for policy in policies]
     table = pl.DataFrame(rows)
     print(f"{asked.jobs} jobs of {len(names)} applications on {asked.machine}, {len(rows) // len(policies)} orders")
-    print(f"{'':36} makespan faster (%)        speed-up  use %  slow %   r with speed-up, use, slow")
+    print(f"{'':46} makespan gain (%)          speed-up  use %  slow %   r with speed-up, use, slow")
     for policy in policies:
-        print(f"{policy:36} {told(table.filter(pl.col('group') == policy))}")
-    print(f"{'all of them':36} {told(table)}")
+        print(f"{policy:46} {told(table.filter(pl.col('group') == policy))}")
+    print(f"{'all of them':46} {told(table)}")
     if asked.out:
         plot_improvement(table, asked.out)
 

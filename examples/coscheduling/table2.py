@@ -27,10 +27,19 @@ MACHINE, PROCESSES, JOBS, SHUFFLES = "100x48", 256, 500, 4
 MOST = 6  # sets of codes for each line of the table, without --full
 
 
-def sets_of_codes(heatmap: Heatmap, mean: float) -> list[tuple[str, ...]]:
-    """Those of 2 codes or more whose pairs, a code beside itself included, have that mean speed-up."""
+def mean_of_pairs(heatmap: Heatmap, pairs: str) -> float:
+    """A code beside itself included. Ordered: as pairs of jobs, (a, b) and (b, a). Unordered: {a, b} once, as the mean
+    of its two speed-ups, so that codes beside themselves count twice as much."""
+    if pairs == "ordered":
+        return heatmap.friendliness()
+    both = (heatmap.speedups + heatmap.speedups.T) / 2
+    return float(both[np.triu_indices(len(heatmap))].mean())
+
+
+def sets_of_codes(heatmap: Heatmap, mean: float, pairs: str = "ordered") -> list[tuple[str, ...]]:
+    """Those of 2 codes or more whose pairs have that mean speed-up."""
     every = (names for size in range(2, len(heatmap) + 1) for names in combinations(heatmap.names, size))
-    return [names for names in every if abs(heatmap.part(names).friendliness() - mean) <= ROUNDING + 1e-9]
+    return [names for names in every if abs(mean_of_pairs(heatmap.part(names), pairs) - mean) <= ROUNDING + 1e-9]
 
 
 def scaled_runtimes(heatmap: Heatmap, measured: Heatmap) -> dict[str, float]:
@@ -69,6 +78,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("heatmap", help="of codes with 256 processes each")
     parser.add_argument("--runtimes", help="a heatmap that has run times of the same codes")
+    parser.add_argument("--pairs", choices=("ordered", "unordered"), default="ordered", help="what the mean is over")
     parser.add_argument("--policy", default="cosched")
     parser.add_argument("--full", action="store_true", help="all sets of codes, in four orders")
     asked = parser.parse_args()
@@ -81,7 +91,7 @@ def main() -> None:
         print(f"\n{words}: " + ", ".join(f"{name} {seconds:.0f} s" for name, seconds in runtimes.items()))
         print("pairs    printed  sets  T/T' - 1 (%)          1 - T'/T (%)          by rounding  by speed-up")
         for mean, printed in PRINTED.items():
-            sets = sets_of_codes(heatmap, mean)
+            sets = sets_of_codes(heatmap, mean, asked.pairs)
             chosen = sets if asked.full else sets[:: -(-len(sets) // MOST)] if sets else []
             gains = [gain(case(heatmap, names, runtimes), shuffles, asked.policy) for names in chosen]
             if not gains:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -107,3 +108,17 @@ def test_pairs_that_are_missing(heatmap: Path) -> None:
 )
 def test_which_jobs(asked: list[str], message: str) -> None:
     assert message in fails("run", *asked)
+
+
+def test_the_five_commands_of_the_guide(tmp_path: Path) -> None:
+    """From a heatmap to a figure (docs/coscheduling.md), with the numbers of the table below them."""
+    guide = (EXAMPLES.parent / "docs" / "coscheduling.md").read_text()
+    lines, table = re.findall(r"```\n(.*?)```", guide, re.DOTALL)[:2]
+    (tmp_path / "examples").symlink_to(EXAMPLES)
+    found = [commands.schedlab(*line.split()[1:], folder=tmp_path) for line in lines.splitlines()]
+    assert [done.stderr for done in found if done.returncode] == []
+    assert len(found) == 5
+    assert {path.name for path in tmp_path.glob("*.png")} == {"applications.png", "halves.png"}
+    run = next(done.stdout for done in found if "makespan" in done.stdout)
+    shown = [row.split()[1:] for row in run.splitlines() if row.startswith(("easy", "cosched"))]
+    assert shown == [row.split()[1:] for row in table.splitlines() if row.startswith(("easy", "cosched"))]

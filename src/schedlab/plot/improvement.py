@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 REASONS = ("speedup.mean", "utilisation_until_empty", "slowed_share")
+MOST_TOLD = 6  # groups whose correlations stand above a panel
 _MARKERS = "osD^vph"
 _ACROSS = {"column": 1, "page": 3}
 
@@ -72,7 +73,8 @@ def _draw(axes: Axes, parts: Sequence[pl.DataFrame], reason: str, metric: str) -
         r = correlation(across, up)
         told.append("–" if r is None else f"{r:+.2f}")
     axes.set_xlabel(f"{_called(reason)}{' (%)' if share else ''}")
-    axes.set_title(f"r = {', '.join(told)}", loc="right", fontsize=SMALL, color=GREY)
+    if len(parts) <= MOST_TOLD:
+        axes.set_title(f"r = {', '.join(told)}", loc="right", fontsize=SMALL, color=GREY)
     plain(axes, "both")
 
 
