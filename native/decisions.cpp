@@ -35,7 +35,10 @@ bool View::place_beside(const Plan &plan, Slot slot, Shares &shares) const {
   if (engine_->placement_.by_the_moment()) {
     Shares chosen;
     if (!place(slot, chosen)) return false;
-    if (plan.possible_on(job, chosen)) shares = std::move(chosen);
+    if (plan.possible_on(job, chosen))
+      shares = std::move(chosen);
+    else if (engine_->placement_.threshold() > 0)
+      return false;  // the plan does not know whom it would meet there
   }
   return has_room(job, shares);
 }

@@ -197,8 +197,11 @@ class Easy final : public QueuePolicy {
 
  protected:
   bool dynamic() const override { return order_.dynamic() || scan_.dynamic(); }
-  // A head that waits for the calendar and not for room has another shadow time whenever a job has started.
-  bool settles(const View &view) const override { return depth_ < 0 && !view.has_calendar(); }
+  // A head that waits for the calendar, or for others to leave its nodes, and not for room has another shadow time
+  // whenever a job has started.
+  bool settles(const View &view) const override {
+    return depth_ < 0 && !view.has_calendar() && view.placement().threshold() <= 0;
+  }
 
   void pass(View &view) override {
     while (!queue_.empty() && start(view, queue_.front(), false)) {

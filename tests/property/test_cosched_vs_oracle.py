@@ -114,7 +114,7 @@ def random_policy(random: Random, backfill: str, fraction: Fraction) -> Policy:
         order=random.choice(("fcfs", "fcfs", "filler", "filler", random.choice(ORDERS))),
         scan=random.choice(("filler", *ORDERS)) if scans and random.random() < 0.2 else None,
         place=place,
-        depth=random.randint(0, 4) if backfill != "none" and random.random() < 0.2 else None,
+        depth=random.randint(0, 4) if backfill in ("skip", "easy", "easy-strict") and random.random() < 0.2 else None,
         fraction=fraction,
         threshold=random.choice((0.0, 0.5, 1.0)) if place != "best-fit" else 0.0,
     )

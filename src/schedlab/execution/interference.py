@@ -61,20 +61,19 @@ class Interference(Execution):
         self._rules: dict[str, Any] = {"missing": missing, "alone": alone, "cap": bool(cap)}
         self._compose = compose
         self._told = {"applications": applications, **({"frequencies": dict(frequencies)} if frequencies else {})}
-        self._pairs: _core.Pairs | None = None
+        self._fraction = 1.0
         self._on_its_own = np.ones(len(self.heatmap))
         self._place = {name: place for place, name in enumerate(self.heatmap.names)}
 
     def pairs(self, fraction: float) -> _core.Pairs:
-        self._on_its_own = self._without_neighbours(fraction)
-        self._pairs = _core.Pairs(
+        self._fraction, self._on_its_own = fraction, self._without_neighbours(fraction)
+        return _core.Pairs(
             names=list(self.heatmap.names),
             speedups=self._filled.ravel().tolist(),
             alone=self._on_its_own.tolist(),
             multiply=self._compose == "product",
             cap=self._rules["cap"],
         )
-        return self._pairs
 
     def applications(self, workload: Workload) -> Callable[[JobBatch], NDArray[np.int32]]:
         passed = 0
@@ -92,8 +91,7 @@ class Interference(Execution):
         if cluster.pool:
             hint = f"give nodes: --cluster {cluster.cores}x1, or fewer with more cores each"
             raise InputError("interference: a pool has no nodes that could be shared", hint=hint)
-        assert self._pairs is not None, "pairs() comes first"
-        return None if callable(self._compose) else _core.interference(owner, self._pairs)
+        return None if callable(self._compose) else _core.interference(owner, self.pairs(self._fraction))
 
     def rate(self, view: View, job: Job, neighbours: list[Job]) -> float:
         """The same in Python, where a function says what several neighbours on a node do."""
