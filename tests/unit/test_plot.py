@@ -82,7 +82,12 @@ def assert_readable(figure: Figure) -> None:
 
 @pytest.mark.parametrize("width", ["column", "page"])
 @pytest.mark.parametrize(
-    "kind", [kind for kind in KINDS if kind not in ("baseline", "performance", "speedups", "sweep")]
+    "kind",
+    [
+        kind
+        for kind in KINDS
+        if kind not in ("baseline", "performance", "speedups", "sweep", "applications", "improvement")
+    ],
 )
 def test_no_text_is_on_another_with_twelve_long_names(kind: str, width: str) -> None:
     runs = [five_jobs(name, "2026-03-02T00:00:00+00:00") for name in LONG_NAMES]

@@ -32,6 +32,7 @@ from schedlab.plot.users import plot_users, user_means
 # 160 seconds make three steps of a minute: 0 to 60, 60 to 120, 120 to 160.
 BUSY = [220 / 240 * 100, 230 / 240 * 100, 100]
 WAITING = [70 / 60, 90 / 60, 0]
+OF_PAIRS = ("applications", "improvement")  # of runs with a heatmap (test_plot_beside)
 
 
 def nothing_started() -> Run:
@@ -147,7 +148,8 @@ def test_many_points_are_thinned_evenly() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [kind for kind in KINDS if kind not in ("comparison", "baseline", "performance", "speedups", "sweep")]
+    "kind",
+    [kind for kind in KINDS if kind not in ("comparison", "baseline", "performance", "speedups", "sweep", *OF_PAIRS)],
 )
 def test_a_run_in_which_nothing_started(kind: str) -> None:
     runs = [nothing_started()] * (2 if kind == "differences" else 1)
