@@ -15,10 +15,13 @@ from schedlab.analysis.compare import compare
 from schedlab.analysis.unusable import unusable
 from schedlab.engine.store import read_run
 from schedlab.experiment.results import Results
+from schedlab.experiment.study import read_study
 from schedlab.model.heatmap import Heatmap
 
 # a beside b takes 1 / 0.8 as long, b beside a 1 / 1.25.
 TWO = Heatmap.from_cells(["a", "b"], [[0.5, 0.8], [1.25, 1.0]], runtimes=[100, 50], processes=[4, 4])
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def jobs(**columns: Any) -> sl.Workload:
@@ -111,3 +114,11 @@ def test_a_study_measures_against_its_baseline(tmp_path: Path) -> None:
         assert base["improvement.faster"] == base["improvement.shorter"] == 0
         assert shared["improvement.faster"] == pytest.approx(base["makespan"] / shared["makespan"] - 1)
         assert shared["improvement.shorter"] == pytest.approx(1 - shared["makespan"] / base["makespan"])
+    drawn = commands.schedlab("plot", "out", "--kind", "improvement", "-o", "gain.png", folder=tmp_path)
+    assert drawn.returncode == 0, drawn.stderr
+    assert (tmp_path / "gain.png").is_file()
+
+
+def test_the_study_of_the_examples_is_one() -> None:
+    study = read_study(EXAMPLES / "coscheduling" / "study.toml")
+    assert study.grid["heatmap"] == study.grid["model"] and study.baseline == {"policy": "easy:nodes=exclusive"}
