@@ -34,7 +34,7 @@ TABLE_4 = (116.87, 117.77)
 PLAIN = ("none:nodes=exclusive", "easy-strict:nodes=exclusive")  # its FCFS and its EASY: compact, no extra nodes
 COSCHED = ("cosched:backfill=none", "cosched:backfill=easy-strict")
 LEAST = 1000.0
-LOAD = 24  # jobs for each node, where the cost of an event is compared
+LOAD = 6  # jobs for each node, where the cost of an event is compared
 
 
 def lines(settings: Settings) -> Iterator[Line]:
@@ -89,12 +89,12 @@ def _days(
 
 
 def _events(pool: Pool, model: Interference, settings: Settings) -> Iterator[Line]:
-    """As many jobs for each node on few nodes and on many: the queue grows with the machine, so there is none."""
+    """As many jobs for each node on few nodes and on many, all at once; a pass looks at no more than 100 of them."""
     few, many = (200, 20_000) if not settings.quick else (200, 2_000)
     for policy in ("cosched:backfill=none", "cosched:backfill=easy,depth=100", "cosched:place=best-pair,depth=100"):
         cost = {}
         for nodes in (few, many):
-            jobs = LOAD * nodes // 4
+            jobs = LOAD * nodes
             workload = _in_memory(generate(pool, seed=1, jobs=jobs))
             runs = [
                 sl.simulate(workload, f"{nodes}x{CORES}", policy, observers=[model]) for _ in range(settings.repeats)

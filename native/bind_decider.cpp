@@ -275,6 +275,13 @@ void bind_view(nb::module_ &module) {
           [](const ViewPtr &view, const JobView &job) { return jobs_of(view, live(view).neighbours(job.slot())); },
           "job"_a, "The other jobs on the nodes of a running job, in the order in which they came.")
       .def(
+          "neighbours",
+          [](const ViewPtr &view, int node) {
+            if (node < 0 || node >= live(view).machine().nodes()) throw nb::index_error("no such node");
+            return jobs_of(view, view->jobs_on(node));
+          },
+          "node"_a, "Whom a job would have beside it there: the same as `jobs_on`.")
+      .def(
           "speedup",
           [](const ViewPtr &view, const JobView &job, const JobView &beside) {
             if (!live(view).pairs()) throw DecisionError("there is no heatmap: speed-ups are not known");

@@ -243,10 +243,15 @@ class View:
     def jobs_on(self, node: int) -> list[Job]:
         """The jobs that run there, in the order in which they came."""
 
+    @overload
     def neighbours(self, job: Job) -> list[Job]:
         """
         The other jobs on the nodes of a running job, in the order in which they came.
         """
+
+    @overload
+    def neighbours(self, node: int) -> list[Job]:
+        """Whom a job would have beside it there: the same as `jobs_on`."""
 
     def speedup(self, job: Job, beside: Job) -> float:
         """

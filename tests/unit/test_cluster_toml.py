@@ -103,7 +103,7 @@ nodes = []
         ("m:8", f'features[1] = "b c": expected a list of words, each {name}'),
         ("m:12", 'prefix = "t1": expected the beginning of the nodes\' names'),
         ("m:13", "unknown key 'colour' | a node group has name, count, cores"),
-        ("m:14", "sockets = 2.0: expected a whole number from 1 to 1024"),
+        ("m:14", "sockets = 2.0: expected a whole number from 1 to 1024, or the cores of each: [10, 12]"),
         ("m:16", f'"two words" cannot be a key of resources | expected {name}'),
         ("m:17", '"cores" cannot be a key of resources | write cores beside count'),
         ("m:18", f'resources.licences = "many": expected names, each with {amount}'),
@@ -216,3 +216,13 @@ def test_the_example_in_the_documentation() -> None:
     example = text.partition("```toml\n")[2].partition("```")[0]
     cluster = parse_cluster(example, "mixed.toml")
     assert (cluster.nodes, cluster.cores, cluster.total("gpus"), cluster.total("licences")) == (108, 3712, 32, 32)
+
+
+def test_sockets_of_different_sizes() -> None:
+    text = '[[nodes]]\nname = "a"\ncount = 2\ncores = 22\nsockets = [10, 12]\n'
+    (group,) = parse_cluster(text, "m").groups
+    assert group.sockets == 2 and group.socket_sizes == (10, 12)
+    with pytest.raises(InputError, match="the sockets have 22 cores in all, the node has 24"):
+        parse_cluster(text.replace("cores = 22", "cores = 24"), "m")
+    with pytest.raises(InputError, match="or the cores of each"):
+        parse_cluster(text.replace("12]", "0]"), "m")

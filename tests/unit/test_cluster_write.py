@@ -14,6 +14,7 @@ from schedlab.model.errors import InputError
 MIXED = Cluster(
     (
         NodeGroup("thin", 100, {"cores": 32, "memory": 192 * 2**30}, "t", 1, 3, sockets=2, features=frozenset({"ib"})),
+        NodeGroup("odd", 2, {"cores": 22}, "o", 1, 1, sockets=2, socket_cores=(10, 12)),
         NodeGroup("fat", 2, {"cores": 64, "memory": 10**12 + 7, "gpus": 4, "licences": 3}, "f", 10, 2, weight=70),
         NodeGroup("login", 1, {"cores": 4}, "login", numbered=False, speed=2.5e9, properties={"site": 'a "b"'}),
         NodeGroup("far", 3, {"cores": 1}, "g-", 7, 1, suffix=".example.org"),
@@ -31,7 +32,13 @@ def test_everything_survives(tmp_path: Path) -> None:
 
 
 def test_names_of_nodes() -> None:
-    assert [group.node_set for group in MIXED.groups] == ["t[001-100]", "f[10-11]", "login", "g-[7-9].example.org"]
+    assert [group.node_set for group in MIXED.groups] == [
+        "t[001-100]",
+        "o[1-2]",
+        "f[10-11]",
+        "login",
+        "g-[7-9].example.org",
+    ]
     assert MIXED.node_names()[100:] == [
         *("f10", "f11", "login"),
         *("g-7.example.org", "g-8.example.org", "g-9.example.org"),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from schedlab.model.run import Run
     from schedlab.plot.catalogue import Kind
 
-METRICS = ("wait", "turnaround", "slowdown", "bounded_slowdown", "processor_slowdown")
+METRICS = ("wait", "turnaround", "slowdown", "bounded_slowdown", "processor_slowdown", "speedup")
 _FLAGS = {"span": "--from, --to", "labels": "--label"}
 
 
@@ -65,7 +65,7 @@ def plot(
     colour: Annotated[
         str | None,
         typer.Option(
-            metavar="job|user|group|queue|partition|slowdown|bounded_slowdown|size",
+            metavar="job|user|group|queue|partition|application|slowdown|bounded_slowdown|size",
             help="What the colours of a Gantt chart mean.",
         ),
     ] = None,
@@ -167,6 +167,10 @@ def _draw_study(
         hint = "name one: a folder that schedlab experiment run made"
         raise InputError(f"--kind {kind} shows one study, not {len(folders)}", hint=hint)
     study = _finished(folders[0])
+    if kind == "improvement":
+        draw(kind, study.table, out, metric=metric, **options)  # type: ignore[arg-type]
+        say(f"{len(study.table):,} runs in {out}")
+        return
     axis, metric = axis_of(study, x), metric or study.metrics[0]
     table = sweep_table(study, axis, metric)
     draw(kind, table, out, **options, **axis.titles(study, metric))  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 from schedlab.model.suggest import did_you_mean
 from schedlab.model.workload import Phase
+from schedlab.plot.applications import plot_applications
 from schedlab.plot.baseline import plot_baseline
 from schedlab.plot.classes import plot_classes
 from schedlab.plot.comparison import plot_comparison
@@ -19,6 +20,7 @@ from schedlab.plot.differences import plot_differences
 from schedlab.plot.distributions import plot_box, plot_ecdf, plot_violin
 from schedlab.plot.gantt import plot_gantt
 from schedlab.plot.gantt_colours import colouring
+from schedlab.plot.improvement import plot_improvement
 from schedlab.plot.measures import labels_of
 from schedlab.plot.over_time import plot_queue, plot_utilisation
 from schedlab.plot.performance import plot_performance
@@ -154,6 +156,14 @@ _KINDS = (
         "a metric of a study over a parameter, a line for each policy, with intervals",
         plot_sweep,
         ("x", "metric", "labels"),
+        of_study=True,
+    ),
+    Kind("applications", "the speed-ups of jobs side by side, by application", plot_applications, _OVER_TIME),
+    Kind(
+        "improvement",
+        "makespans of a study with a heatmap against its baseline, by speed-up, utilisation and jobs slowed down",
+        plot_improvement,
+        ("metric", "labels"),
         of_study=True,
     ),
     Kind("comparison", "waits, queue and machine of several runs in one picture", plot_comparison, ("labels",)),

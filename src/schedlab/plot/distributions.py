@@ -13,6 +13,7 @@ from schedlab.plot.heatmap import short
 from schedlab.plot.measures import Measure, Sample, labels_of, measure_of, sample_of
 from schedlab.plot.style import (
     COLOURS,
+    GREY,
     SMALL,
     Width,
     finish_series,
@@ -128,7 +129,8 @@ def plot_ecdf(
     for number, (run, name) in enumerate(zip(runs, names, strict=True)):
         sample = sample_of(run, metric, span, resource)
         values, shares = cumulative(sample.values, sample.weights)
-        values = np.append(0.0 if measure.duration or measure.over_time else 1.0, values)
+        begin = 0.0 if measure.duration or measure.over_time else 1.0
+        values = np.append(min(begin, *values[:1]) if measure.around_one else begin, values)
         axes.step(values, np.append(0.0, 100 * shares), where="post", label=name, **series(number))
         longest = max(longest, float(values[-1]))
     _scale(axes, measure, longest)
@@ -191,6 +193,9 @@ def _scale(axes: Axes, measure: Measure, longest: float) -> None:
         return
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
+    if measure.around_one:
+        axes.axvline(1.0, color=GREY, linewidth=0.9, zorder=0)
+        return
     axes.set_xscale("log")
     axes.set_xlim(0.97, max(1.15 * longest, 10.0))
     axes.xaxis.set_major_locator(LogLocator(numticks=7))

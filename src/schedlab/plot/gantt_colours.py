@@ -15,7 +15,7 @@ from schedlab.model.suggest import did_you_mean
 from schedlab.plot.measures import owner_name
 from schedlab.plot.style import COLOURS, LIGHT, shades
 
-OWNERS = ("user", "group", "queue", "partition")
+OWNERS = ("user", "group", "queue", "partition", "application")
 NUMBERS = {
     "slowdown": "slowdown (up to 1,000)",
     "bounded_slowdown": "bounded slowdown (up to 1,000)",
@@ -53,6 +53,9 @@ def colouring(run: Run, by: str) -> Colouring:
 
 
 def _by_owner(run: Run, by: str) -> Colouring:
+    if by not in run.jobs.columns:
+        hint = "simulate it with a heatmap, or choose another colour"
+        raise InputError(f"its jobs have no {by}", where=str(run.path or run), hint=hint)
     owner = run.jobs[by].fill_null(-1).to_numpy()
     owners, place = np.unique(owner, return_inverse=True)
     # What the log says, not what the schedule made of it: the same colours for all runs of a workload.

@@ -25,6 +25,7 @@ class Measure:
     label: str
     duration: bool  # in seconds; otherwise a ratio of at least 1, or an amount
     over_time: bool = False  # an amount, each of which counts as long as it lasts
+    around_one: bool = False  # a ratio that may be above or below 1, not far from it
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ MEASURES = {
     "slowdown": Measure("slowdown", duration=False),
     "bounded_slowdown": Measure("bounded slowdown", duration=False),
     "processor_slowdown": Measure("per-processor bounded slowdown", duration=False),
+    "speedup": Measure("speed-up against whole nodes", duration=False, around_one=True),
     "queue_length": Measure("jobs waiting", duration=False, over_time=True),
 }
 GIB = 2.0**30

@@ -24,6 +24,11 @@ def check_groups(groups: Sequence[NodeGroup | None], mistakes: TomlMistakes) -> 
         if group.sockets > max(group.resources["cores"], 1):
             message = f"sockets = {group.sockets}: expected at most the number of cores, {group.resources['cores']}"
             mistakes.add(("nodes", index, "sockets"), message)
+        if group.socket_cores and sum(group.socket_cores) != group.resources["cores"]:
+            message = (
+                f"the sockets have {sum(group.socket_cores)} cores in all, the node has {group.resources['cores']}"
+            )
+            mistakes.add(("nodes", index, "sockets"), message)
         if other := next((other for other in known if _share_a_name(group, other)), None):
             key = "first" if group.first != 1 else "prefix"
             message = f"the nodes {group.node_set} have the names of nodes of group '{other.name}', {other.node_set}"

@@ -44,11 +44,22 @@ def _other_resource(name: str) -> None:
 
 _name = text(r"[A-Za-z0-9_.-]+", 100)
 _some = whole(0, LARGEST_AMOUNT)
+
+
+def _sockets(given: Any) -> int | tuple[int, ...]:
+    """How many, or the cores of each of them."""
+    if isinstance(given, list):
+        if not 0 < len(given) <= 1024:
+            raise ValueError
+        return tuple(whole(1, 10**6)(cores) for cores in given)
+    return whole(1, 1024)(given)
+
+
 _GROUP = {
     "name": Field(_name, _NAME, required=True),
     "count": Field(whole(1, MOST_NODES), f"a whole number from 1 to {MOST_NODES:,}", required=True),
     "cores": Field(_some, _WHOLE, required=True),
-    "sockets": Field(whole(1, 1024), "a whole number from 1 to 1024"),
+    "sockets": Field(_sockets, "a whole number from 1 to 1024, or the cores of each: [10, 12]"),
     "memory": Field(_amount, _AMOUNT),
     "gpus": Field(_some, _WHOLE),
     "features": ListOf(_name, f"a list of words, each {_NAME}"),
@@ -130,7 +141,9 @@ def _group(found: Mapping[str, Any]) -> NodeGroup:
     # A group called fat2 has nodes fat2-1, fat2-2, …: with fat21 one could not tell name from number.
     prefix = found.get("prefix") or (f"{name}-" if name[-1].isdigit() else name)
     standard = {key: found[key] for key in ("cores", "memory", "gpus") if key in found}
-    others = ("sockets", "suffix", "numbered", "speed", "weight", "properties")
+    sockets = found.get("sockets", 1)
+    each = sockets if isinstance(sockets, tuple) else ()
+    others = ("suffix", "numbered", "speed", "weight", "properties")
     return NodeGroup(
         name=name,
         count=count,
@@ -139,6 +152,8 @@ def _group(found: Mapping[str, Any]) -> NodeGroup:
         first=first,
         width=(found.get("digits") or len(str(first + count - 1))) if numbered else 0,
         features=frozenset(found.get("features", ())),
+        sockets=len(each) or sockets,
+        socket_cores=each,
         **{key: found[key] for key in others if key in found},
     )
 

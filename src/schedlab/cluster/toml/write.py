@@ -44,8 +44,8 @@ def _group(group: NodeGroup) -> Iterator[str]:
         _pair("count", group.count),
         _pair("cores", own.pop("cores", 0)),
     )
-    if group.sockets != 1:
-        yield _pair("sockets", group.sockets)
+    if group.sockets != 1 or group.socket_cores:
+        yield _pair("sockets", list(group.socket_cores) or group.sockets)
     if "memory" in own:
         yield _pair("memory", _amount(own.pop("memory")))
     if "gpus" in own:
