@@ -40,7 +40,7 @@ def test_names_of_nodes() -> None:
         "g-[7-9].example.org",
     ]
     assert MIXED.node_names()[100:] == [
-        *("f10", "f11", "login"),
+        *("o1", "o2", "f10", "f11", "login"),
         *("g-7.example.org", "g-8.example.org", "g-9.example.org"),
     ]
 
