@@ -200,10 +200,11 @@ class Easy final : public QueuePolicy {
   // A head that waits for the calendar, or for others to leave its nodes, and not for room has another shadow time
   // whenever a job has started.
   bool settles(const View &view) const override {
-    return depth_ < 0 && !view.has_calendar() && view.placement().threshold() <= 0;
+    return depth_ < 0 && !placed_anew_ && !view.has_calendar() && view.placement().threshold() <= 0;
   }
 
   void pass(View &view) override {
+    in_the_way_ = placed_anew_ = false;
     while (!queue_.empty() && start(view, queue_.front(), false)) {
       const Waiting who = queue_.front();
       queue_.erase(WaitingList::Position{});
@@ -322,10 +323,12 @@ class Easy final : public QueuePolicy {
     }
     if (!in_time && !guard_.admits(view, job, shares)) {
       if (kind) kind->delaying = job.count;
+      in_the_way_ = true;
       return false;
     }
     if (view.start_on(slot, shares, job.key, true)) {
       failures_.started();
+      placed_anew_ = placed_anew_ || in_the_way_;
       return true;
     }
     // An observer does not allow it: nobody is there after all.
@@ -342,7 +345,9 @@ class Easy final : public QueuePolicy {
   Guard guard_;
   Failures failures_;
   bool reserved_ = false;
-  Guard reviewed_;  // the same after a pass, for those who ask why a job waits
+  bool in_the_way_ = false;   // somebody fits, but on nodes that the head needs;
+  bool placed_anew_ = false;  // and another has started since, so that he would be placed elsewhere now
+  Guard reviewed_;            // the same after a pass, for those who ask why a job waits
 };
 
 }  // namespace

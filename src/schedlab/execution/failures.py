@@ -158,7 +158,7 @@ class Failures(Observer):
         assert self._origin is not None
         while (outage := self._outages[node].next()) is not None:
             fails, repaired = self._origin + outage[0], self._origin + outage[1]
-            if repaired > view.now:
+            if repaired > max(fails, view.now):  # late in a long run a short one has no length
                 heappush(self._next, (fails, node, repaired))
                 if fails > view.now:
                     view.wake_at(fails)
