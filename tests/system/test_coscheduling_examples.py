@@ -62,7 +62,7 @@ def test_shuffles_and_diversity_run(heatmap: Path, tmp_path: Path) -> None:
 
 def test_table_2_of_the_paper(studies: dict[str, ModuleType], traces: Path) -> None:
     """With equal run times: what is printed for 1.07, 1.10 and 1.12 is among what fits, by the mean over unordered
-    pairs; for 1.155 it is less than a point below."""
+    pairs (of three means the one that fits best); for 1.155 it is less than a point below."""
     table2 = studies["table2"]
     heatmap = table2.read_heatmap(traces / "heatmaps" / "marconi-npb256-speedups.csv")
     equal = dict.fromkeys(heatmap.names, 100.0)
