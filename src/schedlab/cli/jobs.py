@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from schedlab.files.bytestream import plain_name
-from schedlab.generate.base import Model, generate
-from schedlab.generate.store import KINDS, is_heatmap_file, is_model_file, model_class, read_model
-from schedlab.heatmap.applications import Applications
-from schedlab.heatmap.read import read_heatmap
 from schedlab.model.errors import InputError
 from schedlab.model.plugin_text import canonical
 from schedlab.model.units import parse_duration
 from schedlab.model.workload import Workload
+
+if TYPE_CHECKING:  # most runs are of logs: they begin without what makes models
+    from schedlab.generate.base import Model
 
 HOW_MANY = "say how many jobs it is to make: --jobs 500, or --span 30d"
 
@@ -26,6 +26,8 @@ def jobs_of(log: str | None, heatmap: str | None, jobs: int | None, span: str | 
         if _is_model(log):
             raise InputError("is a model, not a log", where=log, hint=HOW_MANY)
         return log
+    from schedlab.generate.base import generate
+
     length = None if span is None else parse_duration(span, where="--span")
     source = log or heatmap
     name = "generated" if source is None else plain_name(Path(source)).partition(".")[0]
@@ -42,12 +44,17 @@ def beside(heatmap: str | None, applications: str) -> list[str]:
         if applications != "executable":
             raise InputError("needs a heatmap", where="--applications", hint="add --heatmap FILE")
         return []
+    from schedlab.heatmap.applications import Applications
+    from schedlab.heatmap.read import read_heatmap
+
     Applications.parse(applications, read_heatmap(heatmap))
     rules = {} if applications == "executable" else {"applications": applications}
     return [canonical("interference", {"heatmap": heatmap, **rules})]
 
 
 def _model(named: str | None, heatmap: str | None) -> Model:
+    from schedlab.generate.store import model_class, read_model
+
     if named is not None:
         return read_model(named)
     if heatmap is None:
@@ -58,6 +65,12 @@ def _model(named: str | None, heatmap: str | None) -> Model:
 
 
 def _is_model(text: str) -> bool:
-    if not Path(text).exists():
+    path = Path(text)
+    there = path.exists()
+    if there and not plain_name(path).endswith((".json", ".toml")):
+        return False
+    from schedlab.generate.store import KINDS, is_heatmap_file, is_model_file
+
+    if not there:
         return text.partition("(")[0].strip() in KINDS
     return text.endswith(".toml") or is_model_file(text) or is_heatmap_file(text)
