@@ -320,7 +320,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Heap<Timer> timers_;
   ComingJobs coming_;  // submitted during the run, for later
   std::vector<std::unique_ptr<Parcel>> parcels_;
-  std::uint64_t submissions_ = 0;
+  std::uint64_t submissions_ = 0, withdrawn_ = 0;  // of those who are coming, so many are not
   std::int64_t submitted_ = 0, announced_ = 0, next_own_id_ = kFirstOwnId;
   std::unique_ptr<TakenIds> ids_;                            // null until somebody chooses an id or names a job by it
   std::shared_ptr<KeySource> key_sources_[2];                // null where the host computes none

@@ -88,7 +88,7 @@ Time Engine::next_coming() {
   const auto withdrawn = [this](const Coming &next) {
     return next.slot != kNoSlot && jobs_[next.slot].sequence != ticket(next.order);
   };
-  while (!coming_.empty() && withdrawn(coming_.top())) coming_.pop();
+  for (; withdrawn_ > 0 && !coming_.empty() && withdrawn(coming_.top()); --withdrawn_) coming_.pop();
   return coming_.empty() ? kNever : coming_.top().at;
 }
 
@@ -384,6 +384,7 @@ void View::withdraw(Slot slot) {
   Job &job = engine_->jobs_[slot];
   if (job.state == State::Coming) {
     note(Act::Withdraw, slot);
+    ++engine_->withdrawn_;
     engine_->discard(slot);
     return;
   }
