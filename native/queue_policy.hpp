@@ -41,8 +41,8 @@ class QueuePolicy : public Decider {
   // Collects new jobs in fresh_, in order, and takes cancelled ones out of the queue.
   void look_at(View &view, std::span<const Event> events);
   void enqueue(View &view);  // the fresh ones
-  void ask_for_keys(View &view);
-  void drop_held(View &view, Slot slot);
+  [[gnu::noinline, gnu::cold]] void ask_for_keys(View &view);
+  [[gnu::noinline, gnu::cold]] void drop_held(View &view, Slot slot);
   [[gnu::noinline, gnu::cold]] void keep_promises(View &view, std::span<const Event> events);
   bool somebody_may_fit(const View &view) const;
 

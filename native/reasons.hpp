@@ -117,8 +117,8 @@ struct Reasons {
   };
   std::vector<Past> past;  // what it says of this instant
 
-  void came(Slot slot, Amount cores);  // into the queue
-  void went(Slot slot);
+  [[gnu::noinline, gnu::cold]] void came(Slot slot, Amount cores);  // into the queue
+  [[gnu::noinline, gnu::cold]] void went(Slot slot);
 
   // Who is to be asked for because what it waits for can have changed.
   bool ask_all = true;                  // nothing is known yet
