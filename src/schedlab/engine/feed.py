@@ -125,13 +125,15 @@ class Feed:
         if self._kept is not None:
             self._submitted.add(batch)
             self._columns.clear()
-        ids = batch["id"].tolist()
-        names = [self.written.get(job) for job in ids]
-        if not self.named:  # nobody else will ask
-            for job in ids:
-                self.written.pop(job, None)
         called = np.where(np.isinf(batch["called"]), np.nan, batch["called"])  # before anything happened
-        return {"sequence": batch["sequence"], "id": batch["id"], "called": called, "name": names}
+        return {"sequence": batch["sequence"], "id": batch["id"], "called": called, "name": self._names_of(batch["id"])}
+
+    def _names_of(self, ids: NDArray[np.int64]) -> list[str | None]:
+        """Of jobs that have entered; most have none."""
+        if not self.written:
+            return [None] * len(ids)
+        look = self.written.get if self.named else self.written.pop  # nobody else will ask
+        return [look(job, None) for job in ids.tolist()]
 
     def given_orders(self) -> dict[str, Any]:
         """The orders that `batches` has keys of: jobs that it does not know need them too."""
