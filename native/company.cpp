@@ -110,11 +110,4 @@ bool Company::place(const NodeState &state, const Job &job, Shares &shares) cons
   return false;
 }
 
-Amount Company::nodes_with(Amount cores) const {
-  Amount nodes = 0;
-  for (const Kind &kind : kinds_)
-    if (kind.free >= cores) nodes += kind.count;
-  return nodes;
-}
-
 }  // namespace schedlab

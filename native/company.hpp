@@ -22,9 +22,6 @@ class Company {
   // The nodes that go first with it: by kind of company as the placement wants it, those of one kind by their numbers.
   bool place(const NodeState &state, const Job &job, Shares &shares) const;
 
-  // Nodes that have so many cores free, as far as jobs are concerned.
-  Amount nodes_with(Amount cores) const;
-
  private:
   // Nodes whose jobs are of the same applications and leave the same number of cores.
   struct Kind {

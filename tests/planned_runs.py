@@ -29,7 +29,7 @@ def simulated(plan: Plan, cluster: sl.Cluster = NODES, **given: Any) -> sl.Run:
         if view.now in plan:
             plan.pop(view.now)(view)
 
-    options = {name: given.pop(name) for name in ("dependencies", "overrun") if name in given}
+    options = {name: given.pop(name) for name in ("dependencies", "overrun", "observers") if name in given}
     policy = type("Planned", (), {"decide": staticmethod(decide)})()
     return sl.simulate(sl.Workload.of(**given), cluster, policy, validate=True, **options)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.planned_runs import Plan, found, read, start, write
+from tests.planned_runs import Plan, found, read, simulated, start, write
 
 import schedlab as sl
 from schedlab.engine.check.neighbours import company_of
@@ -61,16 +61,8 @@ def shared_run() -> sl.Run:
         50.0: lambda view: view.resume(next(iter(view.suspended)), nodes=[(2, 1)]),
     }
 
-    class Planned(sl.Policy):
-        def decide(self, view: Any, events: Any) -> None:
-            if not view.data:
-                view.data["woken"] = [view.wake_at(time) for time in plan if time > view.now]
-            if view.now in plan:
-                plan.pop(view.now)(view)
-
     jobs = {"submit": [0] * 4, "runtime": [40, 10, 5, 20], "limit": [500] * 4, "count": [4, 1, 1, 1]}
-    cluster = sl.Cluster.uniform(3, cores=4)
-    return sl.simulate(sl.Workload.of(**jobs), cluster, Planned(), observers=["sharing(0.5)"], validate=True)
+    return simulated(plan, observers=["sharing(0.5)"], **jobs)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.planned_runs import Plan, all_of, found, job, read, start, write
+from tests.planned_runs import Plan, all_of, found, job, read, simulated, start, write
 
 import schedlab as sl
 from schedlab.execution.sharing import Sharing
@@ -20,17 +20,6 @@ MIXED = sl.Cluster(
         sl.NodeGroup("fast", 2, {"cores": 4}, prefix="f", speed=4.0),
     )
 )
-
-
-def planned(plan: Plan, cluster: sl.Cluster, observers: Any, **jobs: Any) -> sl.Run:
-    class Planned(sl.Policy):
-        def decide(self, view: Any, events: Any) -> None:
-            if not view.data:
-                view.data["woken"] = [view.wake_at(time) for time in plan if time > view.now]
-            if view.now in plan:
-                plan.pop(view.now)(view)
-
-    return sl.simulate(sl.Workload.of(**jobs), cluster, Planned(), observers=observers, validate=True)
 
 
 def act(name: str, number: int, *arguments: Any, **more: Any) -> Any:
@@ -54,7 +43,9 @@ def test_sharing_by_hand() -> None:
     """Job 1 is alone until 10, with job 2 until that ends at 30 (10 s at 0.5), then alone. 3 is elsewhere."""
     model = SharingInPython(0.5)
     plan: Plan = {0.0: all_of(start(1, [(0, 2)]), start(3, [(1, 2)])), 10.0: start(2, [(0, 1)])}
-    run = planned(plan, TWO, [model], submit=[0, 0, 0], runtime=[40, 10, 5], limit=[500, 500, 500], count=[2, 1, 2])
+    run = simulated(
+        plan, TWO, observers=[model], submit=[0, 0, 0], runtime=[40, 10, 5], limit=[500, 500, 500], count=[2, 1, 2]
+    )
     assert run.jobs["end"].to_list() == [50.0, 30.0, 5.0]
     assert run.rates.select("time", "job", "owner", "rate").rows() == [
         (10.0, 1, "sharing", 0.5),
@@ -117,7 +108,9 @@ def test_who_is_on_a_node_is_kept() -> None:
 def test_speeds_by_hand() -> None:
     """20 s on the slow nodes are 5 s on the fast ones; with a node of each kind, the slow one counts."""
     plan: Plan = {0.0: all_of(start(1, [(0, 4)]), start(2, [(2, 4)]), start(3, [(1, 2), (3, 2)]))}
-    run = planned(plan, MIXED, [Speeds()], submit=[0, 0, 0], runtime=[20, 20, 20], limit=[90, 90, 90], count=[4, 4, 4])
+    run = simulated(
+        plan, MIXED, observers=[Speeds()], submit=[0, 0, 0], runtime=[20, 20, 20], limit=[90, 90, 90], count=[4, 4, 4]
+    )
     assert run.jobs["end"].to_list() == [20.0, 5.0, 20.0] and run.jobs["runtime"].to_list() == [20.0] * 3
     assert run.pieces.select("job", "whole", "work", "done").rows() == [(2, 5.0, 5.0, 5.0)]
     assert run.config["execution"] == [{"name": "speeds", "model": "speeds", "reference": 1.0}]
@@ -135,7 +128,7 @@ def test_work_counts_in_proportion_when_a_job_moves() -> None:
         60.0: act("requeue", 1, saved=60.0),
         70.0: start(1, [(3, 4)]),  # 5 s of 20
     }
-    run = planned(plan, MIXED, [Speeds()], submit=[0], runtime=[80], limit=[500], count=[4])
+    run = simulated(plan, MIXED, observers=[Speeds()], submit=[0], runtime=[80], limit=[500], count=[4])
     assert run.pieces.select("begin", "end", "whole", "work", "done").rows() == [
         (0.0, 20.0, 80.0, 80.0, 20.0),
         (30.0, 41.0, 20.0, 16.0, 11.0),
@@ -156,10 +149,10 @@ def test_models_one_after_the_other_and_in_other_shapes() -> None:
         0.0: all_of(start(1, [(2, 4)]), start(2, [(3, 4)])),
         5.0: act("reshape", 1, 1, [(0, 4), (2, 4)]),
     }
-    run = planned(
+    run = simulated(
         plan,
         MIXED,
-        [Speeds(), Longer()],
+        observers=[Speeds(), Longer()],
         submit=[0, 0],
         runtime=[40, 40],
         limit=[400, 400],

@@ -112,4 +112,4 @@ class Combined(Policy):
         self.policy, self.observers = policy, observers
 
     def decide(self, view: View, events: list[Event]) -> None:
-        raise NotImplementedError("the policy that it names decides")
+        raise AssertionError("the policy that it names decides")
