@@ -9,7 +9,7 @@ from schedlab.engine import simulate
 from schedlab.generate.base import generate
 from schedlab.generate.gaps import Gaps
 from schedlab.generate.lublin.model import Lublin
-from schedlab.generate.streams import concatenated, merged
+from schedlab.generate.streams import merged
 from schedlab.generate.triggers.inject import (
     FIRST_ID,
     AtRandom,
@@ -160,7 +160,7 @@ def test_names_and_shapes_survive():
         shapes=[[Shape(2, 0.5)], [Shape(4, 0.25), Shape(8, 0.125)]],
         malleable=[True, False],
     )
-    batch = concatenated(list(inject(given, AtTimes([3]), GPU).batches()))
+    batch = JobBatch.joined(list(inject(given, AtTimes([3]), GPU).batches()))
     assert batch.id.tolist() == [1, FIRST_ID, 2]
     assert batch.shapes is not None
     assert batch.shapes.end.tolist() == [1, 1, 3]
@@ -168,7 +168,7 @@ def test_names_and_shapes_survive():
     assert batch.shapes.request.tolist() == [1, 1, 1]  # the request of the injected job is in front
     assert batch.shapes.malleable.tolist() == [1, 0, 0]
     named = Workload("named", lambda: iter([JobBatch.of(submit=[0.0, 5.0], runtime=[1.0, 1.0], names=("x", "y"))]))
-    batch = concatenated(list(inject(named, AtTimes([3]), GPU).batches()))
+    batch = JobBatch.joined(list(inject(named, AtTimes([3]), GPU).batches()))
     assert batch.names == ("x", str(FIRST_ID), "y")
 
 

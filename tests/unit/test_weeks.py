@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 from schedlab.analysis.week import hour_of_week
 from schedlab.generate.base import generate
 from schedlab.generate.store import fit, read_model, write_model
-from schedlab.generate.streams import concatenated
 from schedlab.generate.weeks.cut import backlogs, blocks
 from schedlab.generate.weeks.model import DAY, LOST, WEEK, Weeks
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.request import Request
-from schedlab.model.workload import Workload
+from schedlab.model.workload import JobBatch, Workload
 
 
 def test_backlogs_by_hand() -> None:
@@ -80,7 +79,7 @@ def test_all_columns_of_a_job_are_kept() -> None:
     assert made.requests == log.requests
     assert made.labels == log.labels
     jobs = made.jobs
-    batch = concatenated(list(made.batches()))
+    batch = JobBatch.joined(list(made.batches()))
     number = (jobs["count"].to_numpy() - 1) * 2 + batch.dependent  # of the job in the log
     for name in ("request", "user", "partition", "executable", "runtime", "limit", "status"):
         assert np.array_equal(jobs[name].to_numpy(), log.jobs[name].to_numpy()[number]), name
@@ -160,7 +159,7 @@ def test_references_across_blocks_are_dropped_and_counted() -> None:
     log = Workload.of(submit=days * DAY, runtime=np.ones(len(days)), id=days, after=days - 7, think=days * 0 + 5.0)
     model = fit(log)
     made = generate(model, span=40 * WEEK, seed=1)
-    batch = concatenated(list(made.batches()))
+    batch = JobBatch.joined(list(made.batches()))
     assert batch.predecessors is not None
     lost = int((~batch.dependent).sum())
     pieces = sum(1 if first + length <= 40 else 2 for first, length in islice(model.order(1), 10))

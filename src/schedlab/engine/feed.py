@@ -85,6 +85,8 @@ class Feed:
                 columns |= batch.shapes.columns()
             if self._attachments and batch.attachments is not None:
                 columns |= as_columns(batch.attachments)
+            if batch.ranks is not None:
+                columns |= batch.ranks.columns()
             if self._applications is not None:
                 columns["application"] = self._applications(batch)
             yield columns | self._before(batch)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.model.errors import InputError, InputErrors
-from schedlab.model.predecessors import Predecessors
 from schedlab.model.random import random_stream
 from schedlab.model.workload import JobBatch, ReadReport, Workload
 
@@ -249,13 +247,7 @@ class Fresh:
 
 def together(first: JobBatch, second: JobBatch) -> JobBatch:
     """One batch after the other."""
-    if not len(second) or not len(first):
-        return first if len(first) else second
-    after = second.columns()
-    columns: dict[str, Any] = {name: np.concatenate([column, after[name]]) for name, column in first.columns().items()}
-    names = None if first.names is None or second.names is None else first.names + second.names
-    before = Predecessors.joined([(batch.predecessors, len(batch)) for batch in (first, second)])
-    return JobBatch(names=names, predecessors=before, **columns)
+    return JobBatch.joined([batch for batch in (first, second) if len(batch)] or [first])
 
 
 def _refuse_nonsense(workload: Workload, capacity_cores: int, low: float, high: float, slack: float) -> None:

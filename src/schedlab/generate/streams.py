@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from schedlab.model.predecessors import Predecessors
-from schedlab.model.workload import JobBatch, Shapes
+from schedlab.model.workload import JobBatch
 
 
 def numbered(batches: Iterator[JobBatch], jobs: int | None, span: float | None) -> Iterator[JobBatch]:
@@ -39,28 +37,5 @@ def merged(streams: Sequence[Iterator[JobBatch]]) -> Iterator[JobBatch]:
             end = int(np.searchsorted(batch.submit, last, side="right" if place <= first else "left"))
             ready.append(batch.take(np.arange(end)))
             waiting[place] = batch.take(np.arange(end, len(batch))) if end < len(batch) else next(streams[place], None)
-        together = concatenated([batch for batch in ready if len(batch)])
+        together = JobBatch.joined([batch for batch in ready if len(batch)])
         yield together.take(np.argsort(together.submit, kind="stable"))
-
-
-def concatenated(batches: Sequence[JobBatch]) -> JobBatch:
-    if len(batches) == 1:
-        return batches[0]
-    columns: dict[str, Any] = {
-        name: np.concatenate([getattr(batch, name) for batch in batches]) for name in batches[0].columns()
-    }
-    names: tuple[str, ...] | None = None
-    if any(batch.names is not None for batch in batches):
-        names = tuple(name for batch in batches for name in batch.names or [str(number) for number in batch.id])
-    shapes = None
-    if any(batch.shapes is not None for batch in batches):
-        shapes = _concatenated_shapes([batch.shapes or Shapes.of([()] * len(batch)) for batch in batches])
-    before = Predecessors.joined([(batch.predecessors, len(batch)) for batch in batches])
-    return JobBatch(names=names, shapes=shapes, predecessors=before, **columns)
-
-
-def _concatenated_shapes(parts: Sequence[Shapes]) -> Shapes:
-    before = np.cumsum([0, *(len(part.count) for part in parts[:-1])])
-    columns = ("count", "request", "runtime", "limit", "malleable", "interval")
-    joined: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in columns}
-    return Shapes(end=np.concatenate([part.end + shift for part, shift in zip(parts, before, strict=True)]), **joined)

@@ -366,10 +366,41 @@ WAITS = Table(
     ),
 )
 
+WORKFLOWS = Table(
+    "workflows",
+    "a workflow whose tasks are among the jobs",
+    (
+        Column("workflow", "int64", "its number: 0, 1, 2, … as they came", encoding="delta"),
+        Column("kind", "string", "which one: montage", encoding="dictionary"),
+        Column("handling", "string", "how it was submitted: pilot, chained, aware …", encoding="dictionary"),
+        Column("submit", "double", "when", encoding="split"),
+        Column("first", "int64", "the id of its first job; the others have the next ones", encoding="delta"),
+        Column("jobs", "int32", "how many jobs it was submitted as", encoding="dictionary"),
+    ),
+)
+
+TASKS = Table(
+    "tasks",
+    "a task of a kind of workflow, and the job that it runs in",
+    (
+        Column("kind", "string", "as in workflows.parquet", encoding="dictionary"),
+        Column("handling", "string", "as in workflows.parquet", encoding="dictionary"),
+        Column("task", "string", "its id"),
+        Column("name", "string", "what it does: mProject; null if that is not said", nullable=True),
+        Column("level", "int32", "how many tasks are before it on the longest way", encoding="dictionary"),
+        Column("job", "int32", "in which of the workflow's jobs it runs, counted from 0"),
+        Column("begin", "double", "how many seconds after that job has started"),
+        Column("cores", "int64", "that it uses", encoding="dictionary"),
+        Column("runtime", "double", "how long it runs, and may run"),
+        Column("limit", "double", "how long it runs, and may run"),
+        Column("after", "string", "for which tasks it waits: their rows here, counted from the first of its kind"),
+    ),
+)
+
 TABLES = {
     table.name: table
     for table in (
         *(JOBS, TIMELINE, PIECES, RATES, NODES, PLACES, PREDECESSORS, SUBMITTED, HOLDS),
-        *(OBSERVED, PERFORMANCE, WAITS),
+        *(OBSERVED, PERFORMANCE, WAITS, WORKFLOWS, TASKS),
     )
 }

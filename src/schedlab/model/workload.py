@@ -20,6 +20,8 @@ from schedlab.model.request import SINGLE_CORE, Request
 if TYPE_CHECKING:
     import polars as pl
 
+    from schedlab.model.workflow_record import WorkflowRecord
+
 # Column, type, and the value that means "unknown" or "none".
 JOB_COLUMNS: dict[str, tuple[Any, Any]] = {
     "id": (np.int64, -1),
@@ -88,6 +90,19 @@ class Shapes:
             interval=self.interval[rows],
         )
 
+    @classmethod
+    def joined(cls, parts: Sequence[tuple[Shapes | None, int]]) -> Shapes | None:
+        """Of batches in a row, each with its number of jobs. None: all jobs are rigid."""
+        if all(part is None for part, _ in parts):
+            return None
+        found = [cls.of([()] * jobs) if part is None else part for part, jobs in parts]
+        before = np.cumsum([0, *(len(part.count) for part in found[:-1])])
+        columns: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in found])
+            for name in ("count", "request", "runtime", "limit", "malleable", "interval")
+        }
+        return cls(end=np.concatenate([part.end + shift for part, shift in zip(found, before, strict=True)]), **columns)
+
     def columns(self) -> dict[str, NDArray[Any]]:
         """As the core takes them."""
         own: dict[str, NDArray[Any]] = {"malleable": self.malleable, "interval": self.interval}
@@ -102,6 +117,35 @@ class Shape:
     runtime: float
     limit: float | None = None
     request: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranks:
+    """As what jobs are ranked in queues, where not as themselves: a job of so many cores and such a limit, eligible
+    since it was submitted. The tasks of a workflow are ranked as the workflow is."""
+
+    cores: NDArray[np.int64]  # 0: as themselves
+    limit: NDArray[np.float64]
+
+    def take(self, rows: NDArray[np.intp]) -> Ranks | None:
+        taken = Ranks(cores=self.cores[rows], limit=self.limit[rows])
+        return taken if taken.cores.any() else None
+
+    @classmethod
+    def joined(cls, parts: Sequence[tuple[Ranks | None, int]]) -> Ranks | None:
+        """Of batches in a row, each with its number of jobs. None: all are ranked as themselves."""
+        if all(part is None for part, _ in parts):
+            return None
+        found = [
+            cls(cores=np.zeros(jobs, np.int64), limit=np.zeros(jobs)) if part is None else part for part, jobs in parts
+        ]
+        return cls(
+            cores=np.concatenate([one.cores for one in found]), limit=np.concatenate([one.limit for one in found])
+        )
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """As the core takes them."""
+        return {"rank_cores": self.cores, "rank_limit": self.limit}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +170,7 @@ class JobBatch:
     shapes: Shapes | None = None  # of jobs that are not rigid
     predecessors: Predecessors | None = None  # whom jobs have to wait for; None: nobody for anybody
     attachments: tuple[Attachments | None, ...] | None = None  # what jobs carry along (`job.attachments`)
+    ranks: Ranks | None = None  # as what they are ranked in queues; None: all as themselves
 
     def __len__(self) -> int:
         return len(self.id)
@@ -138,6 +183,7 @@ class JobBatch:
         shapes: Shapes | None = None,
         predecessors: Predecessors | None = None,
         attachments: Sequence[Attachments | None] | None = None,
+        ranks: Ranks | None = None,
         **columns: Any,
     ) -> JobBatch:
         """A batch from whatever columns there are; the others get their "unknown" value, `id` counts from 1.
@@ -162,7 +208,29 @@ class JobBatch:
         carried = None if attachments is None else tuple(attachments)
         if carried is not None and len(carried) != length:
             raise TypeError(f"attachments are given for {len(carried)} jobs, there are {length}")
-        return cls(names=names, shapes=shapes, attachments=carried, predecessors=predecessors, **full)
+        return cls(names=names, shapes=shapes, attachments=carried, predecessors=predecessors, ranks=ranks, **full)
+
+    @classmethod
+    def joined(cls, batches: Sequence[JobBatch]) -> JobBatch:
+        """Batches in a row as one. Where only some have names, the others' are their numbers."""
+        if len(batches) == 1:
+            return batches[0]
+        columns: dict[str, Any] = {
+            name: np.concatenate([getattr(batch, name) for batch in batches]) for name in JOB_COLUMNS
+        }
+        names = carried = None
+        if any(batch.names is not None for batch in batches):
+            names = tuple(name for batch in batches for name in batch.names or map(str, batch.id.tolist()))
+        if any(batch.attachments is not None for batch in batches):
+            carried = tuple(one for batch in batches for one in batch.attachments or [None] * len(batch))
+        return cls(
+            names=names,
+            attachments=carried,
+            shapes=Shapes.joined([(batch.shapes, len(batch)) for batch in batches]),
+            predecessors=Predecessors.joined([(batch.predecessors, len(batch)) for batch in batches]),
+            ranks=Ranks.joined([(batch.ranks, len(batch)) for batch in batches]),
+            **columns,
+        )
 
     def take(self, rows: NDArray[np.intp]) -> JobBatch:
         """These rows, in this order."""
@@ -171,7 +239,8 @@ class JobBatch:
         shapes = None if self.shapes is None else self.shapes.take(rows)
         before = None if self.predecessors is None else self.predecessors.take(rows)
         carried = None if self.attachments is None else tuple(self.attachments[row] for row in rows)
-        return JobBatch(names=names, shapes=shapes, predecessors=before, attachments=carried, **columns)
+        ranks = None if self.ranks is None else self.ranks.take(rows)
+        return JobBatch(names=names, shapes=shapes, predecessors=before, attachments=carried, ranks=ranks, **columns)
 
     def columns(self) -> dict[str, NDArray[Any]]:
         return {name: getattr(self, name) for name in JOB_COLUMNS}
@@ -236,6 +305,7 @@ class Workload:
     more: Callable[[], Iterator[JobBatch]] | None = None  # other jobs of the model that these come from, without end
     asked: dict[int, Mapping[str, str]] = field(default_factory=dict)  # job id -> options of its sbatch, as written
     dependencies: dict[int, str] = field(default_factory=dict)  # job id -> what it waits for, in Slurm's words
+    workflows: WorkflowRecord | None = None  # those whose tasks are among its jobs
 
     def batches(self) -> Iterator[JobBatch]:
         return self.source()

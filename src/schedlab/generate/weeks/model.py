@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from schedlab.generate.base import ORIGIN
 from schedlab.generate.checks import Checks
-from schedlab.generate.streams import concatenated, numbered
+from schedlab.generate.streams import numbered
 from schedlab.generate.weeks.cut import backlogs, blocks
 from schedlab.generate.weeks.table import REMEDY, from_text, to_text
 from schedlab.model.errors import InputError
@@ -65,7 +65,7 @@ class Weeks:
         batches = [batch for batch in workload.batches() if len(batch)]
         if not batches:
             raise InputError("holds no jobs", where=workload.name)
-        jobs = concatenated([replace(batch, names=None, shapes=None) for batch in batches])
+        jobs = JobBatch.joined([replace(batch, names=None, shapes=None) for batch in batches])
         first, span = float(jobs.submit[0]), float(jobs.submit[-1] - jobs.submit[0])
         block = _usual_block(span, workload.name) if block is None else block
         step = WEEK if block % WEEK == 0 else DAY

@@ -15,7 +15,7 @@ from schedlab.model.units import format_duration
 from schedlab.model.workload import JobBatch, Workload
 from schedlab.workload.offered import offered
 from schedlab.workload.transform.derive import Changes, derive, keep_jobs, move
-from schedlab.workload.transform.order import in_order, join
+from schedlab.workload.transform.order import in_order
 from schedlab.workload.transform.survey import beyond, first_submit, survey
 
 JITTER = 3600.0
@@ -114,7 +114,7 @@ def duplicate(workload: Workload, share: float, seed: int = 0, *, jitter: float 
             names = None if again.names is None else tuple(f"{name}-copy" for name in again.names)
             copies += len(again)
             changes.filled["job that is there twice"] += len(again)
-            yield join([batch, replace(again, id=ids, names=names)]), float(batch.submit[-1])
+            yield JobBatch.joined([batch, replace(again, id=ids, names=names)]), float(batch.submit[-1])
 
     def step(batches: Iterator[JobBatch], changes: Changes) -> Iterator[JobBatch]:
         return in_order(with_copies(batches, changes))

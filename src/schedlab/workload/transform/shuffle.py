@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from schedlab.model.random import random_stream
 from schedlab.model.workload import JobBatch, Workload
 from schedlab.workload.transform.derive import LOST_DEPENDENCY, Changes, derive, move
-from schedlab.workload.transform.order import join
 
 
 def shuffle(workload: Workload, seed: int = 0) -> Workload:
@@ -27,7 +26,7 @@ def shuffle(workload: Workload, seed: int = 0) -> Workload:
         everything = list(batches)
         if not everything:
             return
-        jobs = join(everything)
+        jobs = JobBatch.joined(everything)
         dealt = jobs.take(random_stream(seed, "transform", "shuffle").permutation(len(jobs)))
         yield _without_later(_numbered(move(dealt, jobs.submit), changes), changes)
 
