@@ -1,0 +1,1 @@
+"""Workflows: read from files, submitted as jobs, scheduled inside an allocation."""
