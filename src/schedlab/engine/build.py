@@ -170,7 +170,7 @@ def new_simulation(
         follow_rates=options.beliefs == "rates",
         validate=validate,
         repeat_workload=repeat_workload,
-        follow_dependencies=options.dependencies == "follow",
+        follow_dependencies=options.follows,
         threshold=spec.threshold,
     )
     if choice.policy.own_amounts:

@@ -127,9 +127,10 @@ class Scenario:
         if own is not None and self.overrun not in (None, own):
             said = f"overrun cannot be {self.overrun!r}: the policy says itself that it is {own!r}"
             raise InputError(said, where=choice.name, hint="leave overrun out")
-        return Options(
-            choice.estimate_text, own or self.overrun or "kill", self.passes, self.dependencies, self.beliefs
-        )
+        dependencies = self.dependencies
+        if dependencies == "ignore" and isinstance(self.workload, Workload) and self.workload.workflows is not None:
+            dependencies = "workflows"
+        return Options(choice.estimate_text, own or self.overrun or "kill", self.passes, dependencies, self.beliefs)
 
     @property
     def heatmap_identity(self) -> str | None:

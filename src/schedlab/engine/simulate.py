@@ -152,7 +152,7 @@ class Simulation:
             request_number=self._feed.request_number,
             request_known=self._feed.know_request,
             name_known=self._feed.know_name,
-            last_referrer=self._feed.last_referrer if options.dependencies == "follow" else None,
+            last_referrer=self._feed.last_referrer if options.follows else None,
             **self._feed.given_orders(),
         )
         if scenario.performance:
@@ -299,6 +299,9 @@ class Simulation:
         observed, spec = self._observers.finish(view), self._choice.spec
         if (table := self._observers.per_job()) is not None:
             self._writer.write("observed", table)
+        if (workflows := self._workload.workflows) is not None and workflows.kind:
+            self._writer.write("workflows", workflows.workflows())
+            self._writer.write("tasks", workflows.tasks())
         policy = self._choice.policy
         for name, content in policy.evidence().items():
             self._writer.write_evidence(name, content)

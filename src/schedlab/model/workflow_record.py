@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from schedlab.model.workflow import Submission
 
@@ -39,6 +40,12 @@ class WorkflowRecord:
         kept = bisect_right(self.submit, end)
         for column in (self.kind, self.submit, self.first):
             del column[kept:]
+
+    def has(self, jobs: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of these jobs, by id, are a workflow's; of those that have been read."""
+        before = np.searchsorted(self.first, jobs, side="right") - 1
+        number = np.array([len(self.kinds[kind].jobs) for kind in self.kind], np.int64)
+        return (before >= 0) & (jobs < np.append(np.array(self.first, np.int64) + number, 0)[before])
 
     def workflows(self) -> dict[str, Any]:
         """The table `workflows`."""
