@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from tests.workflow_graphs import BRANCHES, DIAMOND
 
 from schedlab.model.errors import InputError, InputErrors

@@ -74,7 +74,7 @@ def test_tasks_after_a_failed_one_wait_for_its_end_only_if_told():
 @pytest.mark.parametrize("handling", ["chained", "chained(ready)", "aware"])
 def test_a_workflow_on_an_empty_machine_takes_its_critical_path(handling):
     workload = inject(base(), AtTimes([10]), handled(DIAMOND, handling))
-    run = simulate(workload, "pool:10", "easy", dependencies="follow", validate=True)
+    run = simulate(workload, "pool:10", "easy", validate=True)
     found = timeline(run)
     assert [found[place][1:3] for place in range(4)] == [(10, 20), (20, 40), (20, 25), (40, 50)]
     submitted = [10, 20, 20, 40] if "ready" in handling else [10] * 4
