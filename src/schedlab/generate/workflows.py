@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from schedlab.generate.load import core_seconds, noted, take_over
 from schedlab.generate.triggers.beside import Beside
+from schedlab.generate.triggers.manager import managers
 from schedlab.generate.triggers.templates import FIRST_ID, WORKFLOW, Templates
 from schedlab.model.errors import InputError
 from schedlab.model.random import random_stream
 from schedlab.model.workflow_record import WorkflowRecord
 from schedlab.model.workload import JobBatch, ReadReport, Workload
 from schedlab.workflow.handling import handled
-from schedlab.workflow.manager import managers
 from schedlab.workflow.mix import Mix
 
 Floats = NDArray[np.float64]

@@ -10,8 +10,6 @@ from schedlab.model.predecessors import COMPLETED, ENDED
 from schedlab.model.workflow import Submission, Task, Workflow, WorkflowJob
 from schedlab.workflow.handling_text import Handling, parse_handling
 
-METHOD = "critical-path"  # the list scheduler inside an allocation, unless another one is said
-
 
 def handled(workflow: Workflow, handling: str | Handling, where: str = "") -> Submission:
     """The jobs of the workflow: `pilot`, `chained`, `aware`, `clustered`, with arguments (docs/workflows.md)."""
@@ -109,7 +107,7 @@ def _inside(workflow: Workflow, cores: int, how: Handling) -> tuple[tuple[float,
     """When each task begins in an allocation of so many cores, and when the last one is over."""
     from schedlab.workflow.list_schedulers import schedule_on
 
-    begin = tuple(schedule_on(workflow, cores, how.method or METHOD))
+    begin = schedule_on(workflow, cores) if how.method is None else schedule_on(workflow, cores, how.method)
     return begin, max(when + task.runtime for when, task in zip(begin, workflow.tasks, strict=True))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from schedlab.generate.load import INSERTED, take_over
 from schedlab.generate.streams import merged
 from schedlab.generate.triggers.beside import Beside
+from schedlab.generate.triggers.manager import managers
 from schedlab.generate.triggers.patterns import (
     AtRandom,
     AtTimes,
@@ -30,7 +31,6 @@ from schedlab.model.random import random_stream
 from schedlab.model.workflow import Submission
 from schedlab.model.workflow_record import WorkflowRecord
 from schedlab.model.workload import JobBatch, Workload
-from schedlab.workflow.manager import managers
 
 __all__ = [
     "FIRST_ID",
