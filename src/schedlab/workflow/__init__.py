@@ -1,1 +1,1 @@
-"""Workflows: read from files, submitted as jobs, scheduled inside an allocation."""
+"""Scientific workflows: from files, by shape, grouped into stages, and planned on one allocation."""
