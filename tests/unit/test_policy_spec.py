@@ -297,7 +297,10 @@ def test_catalogue() -> None:
         if entry.kind == "order":
             assert entry.formula
     easy = next(entry for entry in entries if entry.name == "easy")
-    assert [key.name for key in easy.parameters] == ["order", "scan", "place", "nodes", "depth", "reservations"]
+    assert [key.name for key in easy.parameters] == [
+        *("order", "scan", "place", "nodes", "depth", "reservations"),
+        *("backfill_every", "every", "keys_every", "half_life"),
+    ]
 
 
 def test_importing_a_policy_brings_no_large_library() -> None:
