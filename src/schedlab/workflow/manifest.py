@@ -1,4 +1,4 @@
-"""Manifests of ScSF: those of its repository (`number_of_cores`, `dot_dag`), and those of its paper (`cores`, `deps`)."""
+"""Manifests of ScSF: of its repository (`number_of_cores`, `dot_dag`), and of its paper (`cores`, `deps`)."""
 
 from __future__ import annotations
 

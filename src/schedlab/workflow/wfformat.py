@@ -33,10 +33,7 @@ def from_document(data: Mapping[str, Any], where: str, negative_as_zero: bool = 
     mistakes = Mistakes()
     workflow = JsonTable(data, "", where, mistakes).table("workflow")
     sizes: dict[str, float] = {}
-    if "specification" in workflow.data:
-        entries = _apart(workflow, sizes)
-    else:
-        entries = _together(workflow, sizes)
+    entries = (_apart if "specification" in workflow.data else _together)(workflow, sizes)
     mistakes.raise_all()
     _name_parents(entries)
     runtimes = [_runtime(entry) for entry in entries]
@@ -116,6 +113,6 @@ def _names(entries: Sequence[_Entry]) -> list[str]:
         plain.append(_NUMBER.sub("", str(kind or entry.id)))
         command = entry.ran.data.get("command")
         program = command.get("program") if isinstance(command, dict) else None
-        is_name = isinstance(program, str) and len(program.split()) == 1  # some files have whole scripts there
-        programs.append(PurePosixPath(program).name if is_name else "")
+        words = program.split() if isinstance(program, str) else []  # some files have whole scripts there
+        programs.append(PurePosixPath(words[0]).name if len(words) == 1 else "")
     return programs if all(programs) and len(set(programs)) < len(set(plain)) else plain
