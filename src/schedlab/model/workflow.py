@@ -9,6 +9,7 @@ from functools import cached_property
 
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.mistakes import printable
+from schedlab.model.predecessors import COMPLETED
 
 MOST_MISTAKES = 20  # are told of one workflow
 
@@ -128,7 +129,7 @@ class WorkflowJob:
     cores: int
     runtime: float
     limit: float
-    after: tuple[int, ...] = ()  # positions of the jobs that have to have completed
+    after: tuple[int, ...] = ()  # positions of the jobs that it waits for
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,14 @@ class Submission:
     job_of: tuple[int, ...]  # of each task: the position of its job
     begin: tuple[float, ...]  # of each task: seconds after the start of that job
     whole: bool = False  # its jobs are ranked in queues as one job of the workflow's width and limit would be
+    condition: int = COMPLETED  # what has to become of the jobs that others come after; of predecessors.CONDITIONS
+    ready: bool = False  # each job is submitted only when those that it comes after have ended so
+    retries: int = 0  # how often a job that fails is submitted again, where that is so
+
+    @property
+    def ids(self) -> int:
+        """How many ids its jobs take, with all attempts that there may be."""
+        return len(self.jobs) * (1 + self.retries)
 
 
 def _wrong_tasks(tasks: list[Task], where: str, at: Callable[[int], str]) -> list[InputError]:
