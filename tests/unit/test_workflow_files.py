@@ -48,7 +48,7 @@ def wfformat() -> dict[str, Any]:
     ran = [{"id": id, "runtimeInSeconds": RUNTIMES[id]} | ({"coreCount": 4} if id == "A" else {}) for id in EDGES]
     files = [{"id": id, "sizeInBytes": size} for id, size in SIZES.items()]
     workflow = {"specification": {"tasks": specified, "files": files}, "execution": {"tasks": ran}}
-    return {"name": "four", "schemaVersion": "1.5", "workflow": workflow}
+    return {"name": "montage-0", "schemaVersion": "1.5", "workflow": workflow}
 
 
 def wfformat_1_4() -> dict[str, Any]:
