@@ -13,7 +13,7 @@ from schedlab.workflow.list_schedulers import METHODS, delays_of, makespan, sche
 from schedlab.workflow.processors import Placed, schedule_on_processors
 from schedlab.workflow.read import read_workflow
 
-# Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, figure 2: seconds on each of three processors, and of transfers.
+# Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002: seconds on each of three processors, and of transfers.
 SECONDS = [(14, 16, 9), (13, 19, 18), (11, 13, 19), (13, 8, 17), (12, 13, 10), (13, 16, 9), (7, 15, 11), (5, 11, 14)]
 SECONDS += [(18, 12, 20), (21, 7, 16)]
 COSTS = dict(enumerate(SECONDS, start=1))
@@ -35,7 +35,7 @@ EDGES = [
 ]
 EDGES += [(9, 10)]
 TRANSFERS = dict(zip(EDGES, (18, 12, 9, 11, 14, 19, 16, 23, 27, 23, 13, 15, 17, 11, 13), strict=True))
-RANKS = [108.0, 77.0, 80.0, 80.0, 69.0, 63.333, 42.667, 35.667, 44.333, 14.667]  # its table 1
+RANKS = [108.0, 77.0, 80.0, 80.0, 69.0, 63.333, 42.667, 35.667, 44.333, 14.667]  # of tasks 1 to 10, by mean costs
 
 
 def named(number: int) -> str:
@@ -67,7 +67,7 @@ def test_the_makespan_of_hefts_paper() -> None:
     graph = paper()
     plan = in_order(graph, schedule_on_processors(graph, BY_ID, MOVES))
     assert max(placed.end for placed in plan.values()) == 80.0
-    assert plan[named(9)] == Placed(1, 56.0, 68.0)  # as in its figure 3
+    assert plan[named(9)] == Placed(1, 56.0, 68.0)
     assert plan[named(10)] == Placed(1, 73.0, 80.0)
 
 
