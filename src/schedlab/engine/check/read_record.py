@@ -126,6 +126,8 @@ def _record(config: dict[str, Any], tables: Tables, offences: Offences) -> Recor
         told=read_told(tables.get("places"), columns["sequence"], list(cluster.resource_names), offences),
         all_places=bool(config.get("places")),
         own_amounts=bool(config.get("own_amounts")),
+        workflows=tables.get("workflows"),
+        tasks=tables.get("tasks"),
         waits=_waits(tables.get("reasons"), config, offences),
         windows=_windows(config.get("calendar", []), cluster, offences),
         submitted=_submitted(tables.get("submitted"), columns["sequence"]),
