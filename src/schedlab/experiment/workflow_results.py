@@ -1,0 +1,53 @@
+"""What became of each workflow in the runs of a study: a small table per run, kept also where only summaries are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from schedlab.analysis.study import IDENTITY, PARAMETER
+from schedlab.analysis.trim import Selection
+from schedlab.analysis.workflows import has_workflows, workflow_table
+from schedlab.experiment.execute import selection
+from schedlab.experiment.folder import run_folder
+from schedlab.experiment.results import Results
+from schedlab.experiment.workflow_file import FILE, read_workflows
+from schedlab.model.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def workflow_results(folder: str | Path | Results) -> pl.DataFrame:
+    """The workflows of all finished runs of a study, a row each: who the run is (`run`, `group`, `policy`,
+    `repetition`, `seed`), `parameters.handling` … that the study varies, and the columns of `workflow_table`."""
+    import polars as pl
+
+    results = folder if isinstance(folder, Results) else Results(folder)
+    counted = selection(results.study) if results.results else None
+    runs = {row["run"]: row for row in results.table.select(_identity(results)).iter_rows(named=True)}
+    found = [
+        own.select(*(pl.lit(value).alias(name) for name, value in runs[identity].items()), pl.all())
+        for identity, own in _tables(results, counted)
+    ]
+    if not found:
+        hint = "docs/workflows.md tells how a study gets some"
+        raise InputError("no finished run of this study has workflows", where=str(results.folder), hint=hint)
+    return pl.concat(found, how="vertical_relaxed")
+
+
+def _identity(results: Results) -> list[str]:
+    return [*IDENTITY, *(name for name in results.table.columns if name.startswith(PARAMETER))]
+
+
+def _tables(results: Results, counted: Selection | None) -> Iterator[tuple[str, pl.DataFrame]]:
+    for result in results.results:
+        identity: Any = result["identity"]
+        file = run_folder(results.folder, identity) / FILE
+        if file.is_file():
+            yield identity, read_workflows(file)
+        elif "run.json" in result["files"] and "workflow" in result["summary"]:
+            run = results.run(identity)
+            if has_workflows(run.tables):
+                yield identity, workflow_table(run, counted)
