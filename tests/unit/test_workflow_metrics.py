@@ -24,7 +24,7 @@ def only(run: sl.Run) -> dict[str, Any]:
     return row
 
 
-# Three cores, of which another job has all until 4. a: 4 to 14, b: 14 to 19, c waits for b's core: 19 to 26, d: 26 to 27.
+# Three cores, which another job has until 4. a: 4 to 14, b: 14 to 19, c waits for b's core: 19 to 26, d: 26 to 27.
 def busy() -> sl.Run:
     return simulated([chained(DIAMOND)], [(0, 0)], [(0, 4, 3)])
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from schedlab.analysis.interval import student_interval
 from schedlab.analysis.study import PARAMETER
+from schedlab.analysis.workflows import MEASURED
 from schedlab.model.errors import InputError
 from schedlab.model.suggest import did_you_mean
 
@@ -59,3 +61,30 @@ def _columns(table: pl.DataFrame, by: str, within: Sequence[str] | None) -> tupl
         if name not in table.columns:
             raise InputError(f"the table has no column '{name}'", hint=did_you_mean(name, table.columns))
     return method, list(context or ())
+
+
+def medians(table: pl.DataFrame, metric: str, by: Sequence[str]) -> pl.DataFrame:
+    """The median of a metric (MEASURED) for each combination of the columns `by`: `value`, `low`, `high` and `n` runs.
+
+    Where there are several runs, told apart by the column `run`: the mean of their medians with its interval (95 %,
+    Student's). Where there is one of each: its median and quartiles.
+    """
+    import polars as pl
+
+    if metric not in (*MEASURED, "idle_share"):
+        hint = did_you_mean(metric, MEASURED, f"metrics of workflows: {', '.join((*MEASURED, 'idle_share'))}")
+        raise InputError(f"there is no metric of workflows '{metric}'", hint=hint)
+    quantiles = {
+        name: pl.col(metric).quantile(share, "linear") for name, share in (("m", 0.5), ("low", 0.25), ("high", 0.75))
+    }
+    of_runs = table.drop_nulls(metric).group_by([*by, "run"], maintain_order=True).agg(**quantiles)
+    found = of_runs.group_by(by, maintain_order=True).agg(
+        pl.len().cast(pl.Int64).alias("n"), pl.col("m"), pl.col("low", "high").first()
+    )
+    repeated = bool((found["n"] > 1).any())
+    intervals = [student_interval(each.to_numpy()) for each in found["m"]] if repeated else []
+    limits = {name: [getattr(each, name, None) for each in intervals] for name in ("low", "high")} if repeated else {}
+    return found.with_columns(
+        pl.col("m").list.mean().alias("value"),
+        *(pl.Series(name, values, pl.Float64) for name, values in limits.items()),
+    ).select(*by, "value", "low", "high", "n")

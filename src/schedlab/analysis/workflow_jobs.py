@@ -92,12 +92,16 @@ class WorkflowJobs:
         owner = (members or self.members).owner
         return np.asarray(np.bincount(owner, values, len(self)), np.float64)
 
+    def of_rows(self) -> Numbers:
+        """Of each row of the table of jobs: whose workflow's it is, -1 if nobody's."""
+        found = np.full(len(self.start_of), -1, np.int64)
+        for rows in self.attempts:
+            found[rows[rows >= 0]] = self.members.owner[rows >= 0]
+        return found
+
     def are(self) -> Flags:
         """Which rows of the table of jobs are those of workflows."""
-        found = np.zeros(len(self.start_of), bool)
-        for rows in self.attempts:
-            found[rows[rows >= 0]] = True
-        return found
+        return self.of_rows() >= 0
 
     def stretches(self) -> Stretches:
         """Simply from start to end, or the pieces of a job."""

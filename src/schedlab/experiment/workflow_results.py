@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from schedlab.analysis.study import IDENTITY, PARAMETER
 from schedlab.analysis.trim import Selection
+from schedlab.analysis.workflow_comparison import first_n
 from schedlab.analysis.workflows import has_workflows, workflow_table
 from schedlab.experiment.execute import selection
 from schedlab.experiment.folder import run_folder
 from schedlab.experiment.results import Results
+from schedlab.experiment.sweep import Axis
 from schedlab.experiment.workflow_file import FILE, read_workflows
 from schedlab.model.errors import InputError
 
@@ -35,6 +37,33 @@ def workflow_results(folder: str | Path | Results) -> pl.DataFrame:
         hint = "docs/workflows.md tells how a study gets some"
         raise InputError("no finished run of this study has workflows", where=str(results.folder), hint=hint)
     return pl.concat(found, how="vertical_relaxed")
+
+
+def workflow_sweep(results: Results, axis: Axis | None) -> pl.DataFrame:
+    """The workflows of `workflow_results` that may be compared (`first_n`), with where each belongs in a figure: `x`
+    (on the axis of a parameter, or its kind), `line` (its handling, and what else varies) and `panel` (its kind)."""
+    import polars as pl
+
+    table = first_n(workflow_results(results))
+    points = {run.identity: run.point for run in results.planned}
+    others = [name for name in _told_apart(results, table) if axis is None or name != axis.parameter]
+    rows = []
+    for run, handling, kind in table.select("run", "handling", "kind").unique(maintain_order=True).iter_rows():
+        place = kind if axis is None else axis.places.get(points[run].get(axis.parameter))
+        line = ", ".join(filter(None, (handling, results.words(others, points[run]))))
+        rows.append((run, handling, kind, place, line, "" if axis is None else kind))
+    names = ["run", "handling", "kind", "x", "line", "panel"]
+    where = pl.DataFrame(rows, names, orient="row", infer_schema_length=None)
+    return table.join(where, on=["run", "handling", "kind"], how="left", maintain_order="left")
+
+
+def _told_apart(results: Results, table: pl.DataFrame) -> list[str]:
+    """The parameters that vary among the workflows of one kind, besides the handling."""
+    import polars as pl
+
+    names = [name for name in results.varied if name != "handling"]
+    most = table.group_by("kind").agg(pl.col(PARAMETER + name).n_unique() for name in names)
+    return [name for name in names if (most[PARAMETER + name] > 1).any()]
 
 
 def _identity(results: Results) -> list[str]:
