@@ -175,7 +175,7 @@ class Failures {
 class Easy final : public QueuePolicy {
  public:
   Easy(const PolicyChoice &choice)
-      : QueuePolicy(choice.order),
+      : QueuePolicy(choice),
         scan_(choice.scan.value_or(choice.order)),
         own_scan_(!(scan_ == choice.order)),
         strict_(choice.backfill == "easy-strict"),

@@ -16,6 +16,7 @@
 #include "occupants.hpp"
 #include "placement.hpp"
 #include "tables.hpp"
+#include "usage.hpp"
 #include "view.hpp"
 
 namespace schedlab {
@@ -73,7 +74,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void tick_every(int instants) { tick_every_ = instants_left_ = instants; }
 
   // The same by hand: prepare; then, as long as `advance` says so, open the pass, decide, close it; then finish.
-  void prepare(bool track_ends);  // whether the estimated ends of running jobs are kept
+  // Whether the estimated ends of running jobs are kept; and what users have used, with which half-life (0: not that).
+  void prepare(bool track_ends, Time half_life = 0);
   bool advance();                 // to the next pass; false when nothing will happen any more
   Time next_time();               // when something happens next, as things are
   void open_pass(Decider &decider);
@@ -291,6 +293,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::shared_ptr<View> view_;  // may be held for longer than we live
   Gate *gate_ = nullptr;
   LiveCluster cluster_;
+  std::unique_ptr<Usage> usage_;        // null if no order asks for it
   std::unique_ptr<BudgetBooks> books_;  // null if there is no budget
   bool track_ends_ = false;
   bool cores_say_it_all_ = true;  // of every job that has been eligible: see Plan::countable

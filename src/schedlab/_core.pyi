@@ -552,6 +552,10 @@ class NativePolicy:
         scan: Sequence[tuple[str, float]] | tuple[object, bool] | None,
         depth: int,
         reservations: int,
+        every: float = 0.0,
+        backfill_every: float = 0.0,
+        keys_every: float = 0.0,
+        half_life: float = 0.0,
     ) -> None: ...
     def decide(self, view: View) -> None:
         """What it would do now, done."""

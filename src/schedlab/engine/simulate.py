@@ -85,7 +85,8 @@ class Simulation:
         self._workload, self._cluster, self._options = workload, cluster, options
         self._scenario = scenario
         self._checkpoint = checkpoint
-        self._observers = Observers((*choice.observers, *scenario.make_observers()), _gates(choice.policy))
+        brought = () if workload.brings is None else workload.brings()
+        self._observers = Observers((*choice.observers, *scenario.make_observers(), *brought), _gates(choice.policy))
         self._saved = None if checkpoint is None else checkpoint.load(self._identity(choice))
         if self._saved is not None:
             decider, self._observers = self._saved.objects[:2]

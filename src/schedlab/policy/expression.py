@@ -19,8 +19,9 @@ Program = tuple[tuple[str, float], ...]
 COLUMNS = (
     *("submit", "eligible", "estimate", "limit", "cores", "count", "memory", "gpus"),
     *("user", "group", "queue", "wait", "now", "waiting", "fill", "promised", "sequence"),
+    *("user_usage", "group_usage", "machine"),
 )
-DYNAMIC = frozenset({"wait", "now", "waiting", "fill"})  # change while a job waits
+DYNAMIC = frozenset({"wait", "now", "waiting", "fill", "user_usage", "group_usage"})  # change while a job waits
 UNARY_FUNCTIONS = ("abs", "sqrt", "log", "log2", "log10", "exp", "floor")
 BINARY_FUNCTIONS = ("min", "max")
 FUNCTIONS = (*BINARY_FUNCTIONS, *UNARY_FUNCTIONS, "random")
