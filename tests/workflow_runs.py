@@ -1,4 +1,4 @@
-"""Small runs with workflows: submitted as a pilot or task by task, beside other jobs."""
+"""Small runs with workflows beside other jobs, in which everything can be worked out by hand."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import schedlab as sl
-from schedlab.model.workflow import Submission, Task, Workflow, WorkflowJob
+from schedlab.model.workflow import Submission, Task, Workflow
 from schedlab.model.workflow_record import WorkflowRecord
+from schedlab.workflow.handling import handled
 
 #           a (2 cores, 10 s)
 #   b (1, 5)        c (3, 7)        critical path 18 s, 47 core-seconds, 4 cores at most
@@ -20,14 +21,11 @@ Other = tuple[float, float, int]  # submit, run time, cores
 
 
 def pilot(workflow: Workflow) -> Submission:
-    job = WorkflowJob(workflow.name, workflow.width, workflow.critical_path, workflow.limit)
-    return Submission(workflow, "pilot", (job,), (0,) * len(workflow), workflow.begin)
+    return handled(workflow, "pilot")
 
 
 def chained(workflow: Workflow) -> Submission:
-    tasks = zip(workflow.tasks, workflow.after, strict=True)
-    jobs = tuple(WorkflowJob(task.id, task.cores, task.runtime, task.limit, after) for task, after in tasks)
-    return Submission(workflow, "chained", jobs, tuple(range(len(jobs))), (0.0,) * len(jobs))
+    return handled(workflow, "chained")
 
 
 def workload(

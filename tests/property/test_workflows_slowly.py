@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.workflow_runs import chained, pilot, simulated
+from tests.workflow_runs import simulated
 
 from schedlab.analysis.workflows import workflow_table
 from schedlab.model.workflow import Submission, Task, Workflow
+from schedlab.workflow.handling import handled
+
+HANDLINGS = ("chained", "pilot", "clustered(levels)", "clustered(branches)")
 
 
 @st.composite
@@ -29,8 +32,8 @@ def workflows(draw: st.DrawFn, name: str) -> Workflow:
 @given(st.data())
 def test_against_plain_python(data: st.DataObject) -> None:
     shapes = [data.draw(workflows(f"w{at}")) for at in range(2)]
-    kinds = [handle(shape) for shape in shapes for handle in (chained, pilot)]
-    came = sorted(data.draw(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 3)), min_size=1, max_size=4)))
+    kinds = [handled(shape, handling) for shape in shapes for handling in HANDLINGS]
+    came = sorted(data.draw(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 7)), min_size=1, max_size=4)))
     others = data.draw(st.lists(st.tuples(st.integers(0, 20), st.integers(1, 9), st.integers(1, 4)), max_size=4))
     run = simulated(kinds, came, others, "pool:5")
     jobs = {row["job"]: row for row in run.jobs.iter_rows(named=True)}

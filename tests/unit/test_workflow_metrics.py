@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.workflow_graphs import FAILING
 from tests.workflow_runs import DIAMOND, chained, pilot, simulated
 from typer.testing import CliRunner
 
@@ -14,9 +15,12 @@ from schedlab.analysis.compare import METRICS, compare, summary_of
 from schedlab.analysis.trim import Trim
 from schedlab.analysis.workflows import by_kind, workflow_table
 from schedlab.cli.main import app
+from schedlab.generate.workflows import Arrivals, with_workflows
 from schedlab.model.errors import InputError
-from schedlab.model.workflow import Submission, Task, Workflow, WorkflowJob
+from schedlab.model.workflow import Task, Workflow
 from schedlab.model.workflow_record import WorkflowRecord
+from schedlab.workflow.handling import handled
+from schedlab.workflow.mix import Mix
 
 
 def only(run: sl.Run) -> dict[str, Any]:
@@ -102,15 +106,9 @@ def test_the_chain_begins_with_the_root_that_started_first() -> None:
 
 
 def test_several_tasks_in_a_job() -> None:
-    """b and c in one job of four cores for 7 s, from 10 on: only jobs wait, and the cores of b are idle for 2 s."""
-    jobs = (
-        WorkflowJob("a", 2, 10, 20),
-        WorkflowJob("bc", 4, 7, 9, (0,)),
-        WorkflowJob("d", 1, 1, 2, (1,)),
-    )
-    clustered = Submission(DIAMOND, "clustered(levels)", jobs, (0, 1, 1, 2), (0.0,) * 4)
-    row = only(simulated([clustered], [(0, 0)], [(12, 2, 3)], "pool:4"))
-    assert (row["turnaround"], row["intermediate_wait"]) == (18, 0)
+    """b and c in one job of four cores for 7 s, which starts at 14: a gap of 4 s; one core is idle for 2 s of it."""
+    row = only(simulated([handled(DIAMOND, "clustered(levels)")], [(0, 0)], [(0, 14, 1)], "pool:4"))
+    assert (row["turnaround"], row["intermediate_wait"]) == (22, 4)
     assert (row["used"], row["allocated"]) == (47, 49)
 
 
@@ -120,13 +118,21 @@ def test_a_task_that_is_submitted_again() -> None:
     made = sl.Workload.of(
         id=[1, 3, 2], submit=[0, 5, 10], runtime=[5, 5, 4], limit=[3, 5, 4], count=[2, 2, 1], predecessors=[[], [], []]
     )
-    made.workflows = WorkflowRecord(
-        [Submission(chain, "chained(ready, retries=1)", chained(chain).jobs, (0, 1), (0, 0))]
-    )
+    made.workflows = WorkflowRecord([handled(chain, "chained(ready, retries=1)")])
     made.workflows.add(0, 0.0, 1)
     row = only(sl.simulate(made, "pool:2"))
     assert (row["finished"], row["start"], row["end"]) == (True, 0, 14)
     assert (row["used"], row["allocated"]) == (6 + 10 + 4, 20)
+
+
+def test_tasks_that_are_submitted_when_they_are_ready() -> None:
+    """Two cores, and a task that is killed after 4 s each time: A 1 to 6, B 6 to 10 and again 10 to 14, C never."""
+    jobs = sl.Workload.of(submit=[0.0, 60.0], runtime=[1.0, 1.0], count=[2, 2])
+    mix = Mix([FAILING], [1])
+    made = with_workflows(jobs, Arrivals(mix=mix, times=[(0.0, 0)], handling="chained(ready, retries=1)"))
+    row = only(sl.simulate(made, "pool:2"))
+    assert (row["finished"], row["start"], row["end"], row["wait"]) == (False, 1, 14, 1)
+    assert (row["used"], row["allocated"]) == (5 + 4 + 4, 13)
 
 
 def test_jobs_of_nobody_are_the_others() -> None:
@@ -162,7 +168,7 @@ def test_every_name_is_a_number_of_the_summary() -> None:
 def test_kind_by_kind() -> None:
     chain = Workflow.of("chain", [Task("a", 1, 5, 5), Task("b", 1, 5, 5, ("a",))])
     run = simulated([chained(DIAMOND), pilot(chain)], [(0, 0), (50, 1), (90, 1)], cluster="pool:4")
-    found = by_kind(run)
+    found = by_kind(workflow_table(run))
     assert found["class"].to_list() == ["diamond, chained", "chain, pilot"]
     assert found["jobs"].to_list() == [1, 2]
     assert found["workflow.runtime.median"].to_list() == [18, 10]

@@ -21,6 +21,17 @@ if TYPE_CHECKING:
 REPETITION = ("repetition", "seed")
 
 
+def comparable(tables: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
+    """Tables of runs to compare (`workflow_table`): as they are if as many finished in each, else by `first_n`."""
+    import polars as pl
+
+    if len({int(table["finished"].sum()) for table in tables}) < 2:
+        return list(tables)
+    numbered = [table.with_columns(of_run=pl.lit(at)) for at, table in enumerate(tables)]
+    found = first_n(pl.concat(numbered), "of_run", within=())
+    return [found.filter(pl.col("of_run") == at).drop("of_run") for at in range(len(tables))]
+
+
 def first_n(table: pl.DataFrame, by: str = "handling", *, within: Sequence[str] | None = None) -> pl.DataFrame:
     """The first n finished workflows of each run, n the smallest number that finished in any of the runs to compare.
 

@@ -67,14 +67,14 @@ def summary_of_workflows(table: pl.DataFrame) -> dict[str, Any]:
     }
 
 
-def by_kind(run: Run, trim: Selection | None = None) -> pl.DataFrame:
-    """A row per kind and, where they differ, handling: `class`, number of `jobs` (workflows here), `core_hours` that
-    they held, and the numbers called `workflow.…`; the most core-hours first."""
+def by_kind(table: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `workflow_table` together, kind by kind and, where they differ, handling by handling: `class`, number of
+    `jobs` (workflows here), `core_hours` that they held, and the numbers called `workflow.…`; the most core-hours
+    first."""
     import polars as pl
 
     from schedlab.analysis.study import numbers
 
-    table = workflow_table(run, trim)
     several = table["handling"].n_unique() > 1
     rows = []
     for (kind, handling), own in table.group_by("kind", "handling", maintain_order=True):
@@ -87,7 +87,9 @@ def by_kind(run: Run, trim: Selection | None = None) -> pl.DataFrame:
                 **{f"workflow.{name}": value for name, value in numbers(summary)},
             }
         )
-    return pl.DataFrame(rows, infer_schema_length=None).sort("core_hours", "class", descending=[True, False])
+    named = [f"workflow.{name}" for name, _ in numbers(summary_of_workflows(table))]
+    schema = {"class": pl.String, "jobs": pl.Int64, **dict.fromkeys(["core_hours", *named], pl.Float64)}
+    return pl.DataFrame(rows, schema).sort("core_hours", "class", descending=[True, False])
 
 
 class _Workflows:

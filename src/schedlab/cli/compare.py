@@ -230,10 +230,11 @@ def _refuse_study(path: Path) -> None:
 
 def _classes(runs: Sequence[Run], by: str, tau: float | None, trim: Selection | None) -> list[Any]:
     from schedlab.analysis.classes import by_class
-    from schedlab.analysis.workflows import by_kind
+    from schedlab.analysis.workflow_comparison import comparable
+    from schedlab.analysis.workflows import by_kind, workflow_table
 
     if by == By.workflow:
-        return [by_kind(run, trim) for run in runs]
+        return [by_kind(table) for table in comparable([workflow_table(run, trim) for run in runs])]
     return [
         by_class(
             run.tables,
@@ -258,6 +259,9 @@ def _print_classes(by: str, comparison: Comparison, classes: Sequence[Any]) -> N
     for key in keys:
         say(f"\n{METRICS[key].label} by {'kind' if by == By.workflow else by}", "bold")
         console().print(class_table(by, comparison, classes, METRICS[key], MOST_CLASSES))
+    if by == By.workflow and len({row.summary["workflow"]["finished"] for row in comparison.rows}) > 1:
+        fewest = min(row.summary["workflow"]["finished"] for row in comparison.rows)
+        say(f"over the first {fewest:,} workflows that finished in each run", "dim")
     more = max(len(table) for table in classes) - MOST_CLASSES
     if more > 0:
         say(f"and {more:,} more with less core time: --json lists them all", "dim")
