@@ -51,6 +51,13 @@ def test_the_same_ones_in_all() -> None:
     assert found == {(1, "pilot"): [0, 3], (1, "chained"): [0, 3], (2, "pilot"): [1], (2, "chained"): [1]}
 
 
+def test_a_policy_for_each_handling_is_a_part_of_it() -> None:
+    policy = pl.when(pl.col("handling") == "pilot").then(pl.lit("easy")).otherwise(pl.lit("fcfs"))
+    told = table().with_columns(policy.alias("parameters.policy"), pl.col("seed").alias("parameters.load"))
+    assert kept(first_n(told)) == kept(first_n(table())) == kept(first_n(told, "policy"))
+    assert kept(first_n(told, within=["seed", "parameters.policy"]))[1, "chained"] == [0, 2, 3, 4]
+
+
 def test_where_one_finished_none_there_is_nothing_to_compare() -> None:
     none = table().with_columns(finished=pl.col("finished") & (pl.col("handling") != "pilot"))
     assert not len(first_n(none)) and not len(paired(none))

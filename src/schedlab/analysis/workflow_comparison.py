@@ -36,7 +36,7 @@ def first_n(table: pl.DataFrame, by: str = "handling", *, within: Sequence[str] 
     """The first n finished workflows of each run, n the smallest number that finished in any of the runs to compare.
 
     `table` is that of several runs (`workflow_results`, or `workflow_table` of each with a column that tells them
-    apart). The runs to compare differ in `by` and agree in the columns `within`: by default the repetition and all
+    apart). The runs to compare differ in `by` and agree in the columns `within`: by default the repetition and the
     other parameters.
     """
     import polars as pl
@@ -61,17 +61,20 @@ def paired(table: pl.DataFrame, by: str = "handling", *, within: Sequence[str] |
 
 
 def _columns(table: pl.DataFrame, by: str, within: Sequence[str] | None) -> tuple[str, list[str]]:
+    """What tells the methods apart, and what the runs to compare agree in. A parameter that each method has one value
+    of is a part of the method."""
+    import polars as pl
+
     method = by if by in table.columns else PARAMETER + by
-    own = {by, PARAMETER + by}
-    context = within
-    if within is None:
-        context = [
-            name for name in table.columns if (name in REPETITION or name.startswith(PARAMETER)) and name not in own
-        ]
-    for name in (method, *(context or ())):
+    for name in (method, *(within or ())):
         if name not in table.columns:
             raise InputError(f"the table has no column '{name}'", hint=did_you_mean(name, table.columns))
-    return method, list(context or ())
+    if within is not None:
+        return method, list(within)
+    parameters = [name for name in table.columns if name.startswith(PARAMETER) and name != method]
+    values = table.group_by(method).agg(pl.col(parameters).n_unique())
+    vary = [name for name in parameters if (values[name] > 1).any()]
+    return method, [*(name for name in REPETITION if name in table.columns), *vary]
 
 
 def medians(table: pl.DataFrame, metric: str, by: Sequence[str]) -> pl.DataFrame:

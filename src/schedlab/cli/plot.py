@@ -195,7 +195,6 @@ def _draw_workflows(
     """Of runs, or of the folder of a study, also where only summaries were kept."""
     from schedlab.cli.compare import open_runs
     from schedlab.cli.output import say
-    from schedlab.experiment.sweep import axis_of
     from schedlab.experiment.workflow_results import workflow_sweep
     from schedlab.model.errors import InputError
     from schedlab.plot.catalogue import draw
@@ -209,8 +208,7 @@ def _draw_workflows(
         say(f"{'1 run' if len(found) == 1 else f'{len(found)} runs'} in {out}")
         return
     study = _finished(folders[0])
-    axis = None if x is None else axis_of(study, x)
-    table = workflow_sweep(study, axis)
+    table, axis = workflow_sweep(study, x)
     named = {} if axis is None else {"x": axis.name, "x_unit": axis.unit}
     draw("workflows", table, out, **drawn, **named)  # type: ignore[arg-type]
     say(f"{len(table):,} workflows of {table['run'].n_unique():,} runs in {out}")

@@ -13,7 +13,7 @@ from schedlab.analysis.workflows import has_workflows, workflow_table
 from schedlab.experiment.execute import selection
 from schedlab.experiment.folder import run_folder
 from schedlab.experiment.results import Results
-from schedlab.experiment.sweep import Axis
+from schedlab.experiment.sweep import Axis, axis_of, swept
 from schedlab.experiment.workflow_file import FILE, read_workflows
 from schedlab.model.errors import InputError
 
@@ -39,14 +39,21 @@ def workflow_results(folder: str | Path | Results) -> pl.DataFrame:
     return pl.concat(found, how="vertical_relaxed")
 
 
-def workflow_sweep(results: Results, axis: Axis | None) -> pl.DataFrame:
+def workflow_sweep(results: Results, x: str | None = None) -> tuple[pl.DataFrame, Axis | None]:
     """The workflows of `workflow_results` that may be compared (`first_n`), with where each belongs in a figure: `x`
-    (on the axis of a parameter, or its kind), `line` (its handling, and what else varies) and `panel` (its kind)."""
+    (on the axis of a parameter, or its kind), `line` (its handling, and what else varies) and `panel` (its kind).
+
+    The axis is that of `x`; by default the first parameter of numbers that varies, or none.
+    """
     import polars as pl
 
     table = first_n(workflow_results(results))
+    others = _told_apart(results, table)
+    if x is None:
+        x = next((name for name in swept(results) if name.partition(".")[0] in others), None)
+    axis = None if x is None else axis_of(results, x)
     points = {run.identity: run.point for run in results.planned}
-    others = [name for name in _told_apart(results, table) if axis is None or name != axis.parameter]
+    others = [name for name in others if axis is None or name != axis.parameter]
     rows = []
     for run, handling, kind in table.select("run", "handling", "kind").unique(maintain_order=True).iter_rows():
         place = kind if axis is None else axis.places.get(points[run].get(axis.parameter))
@@ -54,15 +61,15 @@ def workflow_sweep(results: Results, axis: Axis | None) -> pl.DataFrame:
         rows.append((run, handling, kind, place, line, "" if axis is None else kind))
     names = ["run", "handling", "kind", "x", "line", "panel"]
     where = pl.DataFrame(rows, names, orient="row", infer_schema_length=None)
-    return table.join(where, on=["run", "handling", "kind"], how="left", maintain_order="left")
+    return table.join(where, on=["run", "handling", "kind"], how="left", maintain_order="left"), axis
 
 
 def _told_apart(results: Results, table: pl.DataFrame) -> list[str]:
-    """The parameters that vary among the workflows of one kind, besides the handling."""
+    """The parameters that vary among the workflows of one kind and handling."""
     import polars as pl
 
     names = [name for name in results.varied if name != "handling"]
-    most = table.group_by("kind").agg(pl.col(PARAMETER + name).n_unique() for name in names)
+    most = table.group_by("kind", "handling").agg(pl.col(PARAMETER + name).n_unique() for name in names)
     return [name for name in names if (most[PARAMETER + name] > 1).any()]
 
 
