@@ -70,19 +70,13 @@ def slowly(kind: Submission, jobs: dict[int, Any], first: int, submit: float) ->
 
 
 def waits(own: list[Any], after: list[list[int]]) -> float:
-    """Back from the last end that the first root leads to, each time to the one that ended last."""
-    root = min((job["start"], at) for at, job in enumerate(own) if not after[at])[1]
-    led = {root}
-    for at, before in enumerate(after):
-        if led & set(before):
-            led.add(at)
-    at = max((own[at]["end"], at) for at in led)[1]
-    total = 0.0
-    while at != root:
-        _, earlier = max((own[before]["end"], -before) for before in after[at] if before in led)
-        total += own[at]["start"] - own[-earlier]["end"]
-        at = -earlier
-    return total
+    """Back from the last end, each time to the one that ended last; what is not run time is waiting."""
+    at = max((job["end"], at) for at, job in enumerate(own))[1]
+    last, ran = own[at]["end"], own[at]["end"] - own[at]["start"]
+    while after[at]:
+        at = max(after[at], key=lambda before: (own[before]["end"], -before))
+        ran += own[at]["end"] - own[at]["start"]
+    return last - min(job["start"] for job in own) - ran
 
 
 def test_the_slow_way_by_hand() -> None:

@@ -98,11 +98,18 @@ def test_whole_nodes_are_held_in_full(cluster: Any) -> None:
     assert row["idle_share"] == pytest.approx(45 / 92)
 
 
-def test_the_chain_begins_with_the_root_that_started_first() -> None:
-    """On one core: x 0 to 3, y 3 to 8, then z after both. y's end is what z waited for, but x started first."""
+def test_the_chain_is_that_of_who_was_waited_for() -> None:
+    """On one core: x 0 to 3, y 3 to 8, z after both. z waited for y, and y for 3 s since the first start."""
     join = Workflow.of("join", [Task("x", 1, 3, 3), Task("y", 1, 5, 5), Task("z", 1, 2, 2, ("x", "y"))])
     row = only(simulated([chained(join)], [(0, 0)], cluster="pool:1"))
-    assert (row["turnaround"], row["intermediate_wait"], row["wait_share"]) == (10, 5, 0.5)
+    assert (row["turnaround"], row["intermediate_wait"], row["wait_share"]) == (10, 3, 0.3)
+
+
+def test_who_starts_first_and_is_not_waited_for_makes_no_gap() -> None:
+    """x leads to z alone, which waits for the long y: nobody has waited."""
+    two = Workflow.of("two", [Task("x", 1, 1, 1), Task("y", 1, 50, 50), Task("z", 1, 2, 2, ("x", "y"))])
+    row = only(simulated([chained(two)], [(0, 0)], cluster="pool:2"))
+    assert (row["turnaround"], row["intermediate_wait"], row["wait_share"]) == (52, 0, 0)
 
 
 def test_several_tasks_in_a_job() -> None:

@@ -47,7 +47,6 @@ class Kinds:
             np.concatenate([getattr(kind, name) for kind in kinds])
             for name in ("job", "begin", "cores", "runtime", "alone")
         )
-        self.level = np.concatenate([kind.level for kind in kinds])
         self.parent, self.child = np.concatenate([kind.edges for kind in kinds]).T
 
     def members(self, kind: Numbers, number: Numbers) -> Members:
@@ -76,11 +75,7 @@ class _Kind:
         self.critical_path = _critical_path(after, self.runtime.tolist())
         of_task = self.job.tolist()
         edges = {(of_task[before], of_task[at]) for at, some in enumerate(after) for before in some}
-        ordered = sorted((one, other) for one, other in edges if one != other)
-        self.edges = np.array(ordered, np.int64).reshape(-1, 2)
-        self.level = np.zeros(self.jobs, np.int64)
-        for one, other in sorted(ordered, key=lambda edge: edge[1]):  # jobs come after those that they wait for
-            self.level[other] = max(self.level[other], self.level[one] + 1)
+        self.edges = np.array(sorted((one, other) for one, other in edges if one != other), np.int64).reshape(-1, 2)
 
 
 def _critical_path(after: list[list[int]], runtime: list[float]) -> float:

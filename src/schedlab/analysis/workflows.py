@@ -123,7 +123,7 @@ class _Workflows:
         start, end = _extremes(self._stretches, len(jobs))
         critical = jobs.kinds.critical_path[jobs.kind]
         between = np.full(len(jobs), np.nan)
-        between[finished] = waits_between(jobs, finished)
+        between[finished] = waits_between(jobs, finished, start)
         turnaround = np.where(finished, end - jobs.submit, np.nan)
         used, allocated = self._core_seconds()
         names = [pl.Series([name[at] for name in jobs.kinds.names], dtype=pl.String) for at in (0, 1)]

@@ -31,7 +31,8 @@ def plot(
         typer.Argument(
             metavar="RUN…",
             help="Run folders, or folders that hold runs; for [b]--kind users[/b] also the folder of a study, for "
-            "[b]--kind sweep[/b] nothing else; for [b]--kind speedups[/b] the file of a heatmap.",
+            "[b]--kind sweep[/b] nothing else; for [b]--kind speedups[/b] the file of a heatmap; for [b]--kind dag[/b] "
+            "also the file of a workflow.",
             show_default=False,
         ),
     ] = None,
@@ -142,6 +143,9 @@ def plot(
     if kind_of(kind).of_study:
         _draw_study(kind, runs, out, width=str(width), title=title, **options)
         return
+    if kind == "dag" and len(runs) == 1 and not runs[0].is_dir():
+        _draw_shape(str(runs[0]), out, width=str(width), title=title)
+        return
     if kind == "workflows":
         _draw_workflows(runs, out, width=str(width), title=title, **options)
         return
@@ -187,6 +191,17 @@ def _draw_study(
     table = sweep_table(study, axis, metric)
     draw(kind, table, out, **options, **axis.titles(study, metric))  # type: ignore[arg-type]
     say(f"{table['n'].sum():,} runs in {out}: {metric} over {axis.name}")
+
+
+def _draw_shape(text: str, out: Path, *, width: Any, title: str | None) -> None:
+    """Of a workflow that nobody has run: a file, or a shape by its name."""
+    from schedlab.cli.output import say
+    from schedlab.plot.dag import plot_shape
+    from schedlab.workflow.read import read_workflow
+
+    workflow = read_workflow(text)
+    plot_shape(workflow, out, width=width, title=title or "")
+    say(f"{len(workflow):,} tasks in {out}")
 
 
 def _draw_workflows(

@@ -166,7 +166,12 @@ _KINDS = (
         plot_workflows,
         ("metric", "x", "labels"),
     ),
-    Kind("dag", "when the tasks of one workflow ran, and who waited for whom", plot_dag, ("workflow",)),
+    Kind(
+        "dag",
+        "when the tasks of one workflow ran, and who waited for whom; or the graph in a workflow's file",
+        plot_dag,
+        ("workflow",),
+    ),
     Kind("applications", "the speed-ups of jobs side by side, by application", plot_applications, _OVER_TIME),
     Kind(
         "improvement",

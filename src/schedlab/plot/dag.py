@@ -69,7 +69,7 @@ def plot_shape(workflow: Workflow, path: str | Path | None = None, *, width: Wid
     rows = max(place for place in places) + 1
     wide = (INCHES[width] - 0.2) / columns
     axes = new_figure(width, 0.45 + 0.42 * rows).subplots()
-    size = min(0.82, (max(len(box.label) for box in boxes) * CHARACTER + 0.16) / wide)
+    size = min(0.88, (max(len(box.label) for box in boxes) * CHARACTER + 0.18) / wide)
     for box, row in zip(boxes, places, strict=True):
         letters = max(int(size * wide / CHARACTER), 4)
         _rectangle(axes, box.level - size / 2, row - 0.3, size, 0.6, box.level)
