@@ -38,6 +38,7 @@ def _perform(command: list[str], folder: Path, environment: Mapping[str, str], t
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
+    os.cpu_count = lambda: 1  # workers for a study that does not say how many: the other cores have tests of their own
     sys.argv = command
 
     from schedlab.cli.main import main
