@@ -61,6 +61,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void give_reasons();                                    // why jobs wait
   void measure() { meter_ = std::make_unique<Meter>(); }  // what each decision costs
 
+  void stop_at(Time time) { until_ = time; }              // what happens later does not happen
+
   void run(Decider &decider);
 
   // Taking up a run that was interrupted. `keep_journal` writes down what deciders do; at the end of any instant,
@@ -305,7 +307,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::int64_t input_begin_ = 0;  // position in the log of its first job
   bool input_over_ = false;
 
-  Time now_ = 0;
+  Time now_ = 0, until_ = kNever;
   bool instant_open_ = false;
   JobPool jobs_;
   std::vector<Slot> gone_;  // left in this round; their slots are free when the decider has been told

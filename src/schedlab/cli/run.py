@@ -173,6 +173,14 @@ def run(
             rich_help_panel=RULES,
         ),
     ] = Beliefs.limit,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME|phases",
+            help="End the simulation then, with jobs as they are: 8d, or phases for the end of the workload's last one.",
+            rich_help_panel=RULES,
+        ),
+    ] = None,
     validate: Annotated[
         bool,
         typer.Option(
@@ -274,6 +282,7 @@ def run(
         passes=passes.value,
         dependencies=dependencies.value,
         beliefs=beliefs.value,
+        until=until,
         requests="auto" if requests is None else requests.value,
         observers=observe,
         validate=validate,

@@ -50,6 +50,11 @@ def _duration(value: Any) -> None:
     parse_duration(value)
 
 
+def _until(value: Any) -> None:
+    if value != "phases":
+        _duration(value)
+
+
 def _share(value: Any) -> None:
     if isinstance(value, bool):
         raise InputError("expected a share such as 0.5")
@@ -191,6 +196,7 @@ PARAMETERS: dict[str, Parameter] = {
     "passes": Parameter("run", "how often the scheduler is asked", _one_of("instant", "event")),
     "dependencies": Parameter("run", "whether jobs wait for preceding jobs", _one_of("ignore", "follow")),
     "beliefs": Parameter("run", "whether estimated ends follow rates", _one_of("limit", "rates")),
+    "until": Parameter("run", "when it ends: a time, or phases, the end of the last one", _until),
     "observe": Parameter("run", "an observer, such as failures(mtbf=1e6), or a list of several", _observers),
     "heatmap": Parameter("run", "how fast jobs run beside one another: the observer interference(heatmap)", _heatmap),
 }

@@ -109,7 +109,7 @@ def _record(config: dict[str, Any], tables: Tables, offences: Offences) -> Recor
         exclusive=_exclusive(config),
         fraction=None if (fraction := _placement(config).get("fraction")) is None else Fraction(fraction),
         threshold=float(_placement(config).get("threshold", 0)),
-        incomplete=bool(config.get("incomplete")),
+        incomplete=bool(config.get("incomplete") or "until" in config),
         flexible=bool(config.get("workload", {}).get("flexible")),
         budget=config.get("budget"),
         execution=config.get("execution", []),
