@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.slurm_programs import slurm_programs
-from tests.slurm_site import Site, rows
+from tests.slurm_site import Site, impatient, rows
 
 import schedlab as sl
 from schedlab.generate.triggers.inject import AtTimes, inject
@@ -36,7 +36,8 @@ def _programs() -> None:
 def run(tmp_path: Path, handling: str) -> sl.Run:
     decider = RealSlurm(Site(tmp_path).conf, evidence=0)
     jobs = sl.Workload.of(submit=[0], runtime=[10], limit=[600])
-    return sl.simulate(inject(jobs, AtTimes([5]), handled(GRAPH, handling)), decider.setup.cluster(), decider)
+    with impatient(600.0):
+        return sl.simulate(inject(jobs, AtTimes([5]), handled(GRAPH, handling)), decider.setup.cluster(), decider)
 
 
 def test_tasks_wait_by_dependencies_of_its_own(tmp_path: Path) -> None:
