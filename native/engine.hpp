@@ -61,7 +61,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void give_reasons();                                    // why jobs wait
   void measure() { meter_ = std::make_unique<Meter>(); }  // what each decision costs
 
-  void stop_at(Time time) { until_ = time; }              // what happens later does not happen
+  void stop_at(Time time) { until_ = time; }  // what happens later does not happen
 
   void run(Decider &decider);
 
@@ -78,8 +78,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // The same by hand: prepare; then, as long as `advance` says so, open the pass, decide, close it; then finish.
   // Whether the estimated ends of running jobs are kept; and what users have used, with which half-life (0: not that).
   void prepare(bool track_ends, Time half_life = 0);
-  bool advance();                 // to the next pass; false when nothing will happen any more
-  Time next_time();               // when something happens next, as things are
+  bool advance();    // to the next pass; false when nothing will happen any more
+  Time next_time();  // when something happens next, as things are
   void open_pass(Decider &decider);
   void close_pass(Decider &decider);
   void finish();

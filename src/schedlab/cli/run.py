@@ -177,7 +177,7 @@ def run(
         str | None,
         typer.Option(
             metavar="TIME|phases",
-            help="End the simulation then, with jobs as they are: 8d, or phases for the end of the workload's last one.",
+            help="End the simulation then, jobs as they are: 8d, or phases for the end of the workload's last one.",
             rich_help_panel=RULES,
         ),
     ] = None,
