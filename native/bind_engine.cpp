@@ -317,6 +317,7 @@ class Simulation {
   void give_reasons() { engine().give_reasons(); }
 
   void set_pairs(const std::shared_ptr<Pairs> &pairs) { engine().set_pairs(pairs); }
+  void stop_at(Time time) { engine().stop_at(time); }
   void add_execution(const std::shared_ptr<Execution> &model) { engine().add_execution(model); }
   void add_python_execution(const std::string &name, nb::object work, nb::object rate) {
     auto model = std::make_shared<PythonExecution>(name, work, rate);
@@ -479,6 +480,7 @@ void bind_engine(nb::module_ &module) {
            "size.")
       .def("set_pairs", &Simulation::set_pairs, "pairs"_a,
            "Before `run`: how fast applications run beside one another.")
+      .def("stop_at", &Simulation::stop_at, "time"_a, "Before `run`: what happens later does not happen.")
       .def("add_execution", &Simulation::add_execution, "model"_a, "Before `run`: how placed jobs fare.")
       .def("add_python_execution", &Simulation::add_python_execution, "name"_a, "work"_a.none(), "rate"_a.none(),
            "The same in Python: work(view, job, nodes) and rate(view, job, neighbours), or None.")

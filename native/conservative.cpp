@@ -64,7 +64,7 @@ class Conservative final : public QueuePolicy {
     }
     look_at(view, events);
     enqueue(view);
-    if (order_.dynamic() && keys_are_due(view)) refresh(view);
+    if (keys_are_due(view) && changing(view)) refresh(view);
     if (!by_nodes_ && view.plans_by_nodes()) {
       plan_ = Plan::by_nodes(view);
       by_nodes_ = anew = true;

@@ -122,6 +122,10 @@ bool Engine::advance() {
   for (;;) {
     if (!instant_open_) {
       const Time next = find_next();
+      if (next > until_) [[unlikely]] {
+        now_ = std::max(now_, until_);
+        return false;
+      }
       if (next == kNever) {
         if (!stays_open()) return false;
         continue;

@@ -61,6 +61,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void give_reasons();                                    // why jobs wait
   void measure() { meter_ = std::make_unique<Meter>(); }  // what each decision costs
 
+  void stop_at(Time time) { until_ = time; }  // what happens later does not happen
+
   void run(Decider &decider);
 
   // Taking up a run that was interrupted. `keep_journal` writes down what deciders do; at the end of any instant,
@@ -76,8 +78,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // The same by hand: prepare; then, as long as `advance` says so, open the pass, decide, close it; then finish.
   // Whether the estimated ends of running jobs are kept; and what users have used, with which half-life (0: not that).
   void prepare(bool track_ends, Time half_life = 0);
-  bool advance();                 // to the next pass; false when nothing will happen any more
-  Time next_time();               // when something happens next, as things are
+  bool advance();    // to the next pass; false when nothing will happen any more
+  Time next_time();  // when something happens next, as things are
   void open_pass(Decider &decider);
   void close_pass(Decider &decider);
   void finish();
@@ -305,7 +307,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::int64_t input_begin_ = 0;  // position in the log of its first job
   bool input_over_ = false;
 
-  Time now_ = 0;
+  Time now_ = 0, until_ = kNever;
   bool instant_open_ = false;
   JobPool jobs_;
   std::vector<Slot> gone_;  // left in this round; their slots are free when the decider has been told

@@ -29,6 +29,7 @@ enum class Order::Op : std::uint8_t {
   UserUsage,
   GroupUsage,
   Machine,
+  Aged,
   Promised,
   Given0,
   Given1,
@@ -77,6 +78,7 @@ Order::Order(const std::vector<std::pair<std::string, double>> &program) {
                                                  {"user_usage", Op::UserUsage},
                                                  {"group_usage", Op::GroupUsage},
                                                  {"machine", Op::Machine},
+                                                 {"aged", Op::Aged},
                                                  {"promised", Op::Promised},
                                                  {"given-order", Op::Given0},
                                                  {"given-scan", Op::Given1},
@@ -105,6 +107,7 @@ Order::Order(const std::vector<std::pair<std::string, double>> &program) {
     if (depth < 1 || depth > kStack) throw std::invalid_argument("an order's formula is malformed or too deep");
     promises_ = promises_ || op == Op::Promised;
     dynamic_ = dynamic_ || (op >= Op::Wait && op <= Op::GroupUsage);
+    if (op == Op::Aged) ages_after_ = std::min(ages_after_, number);
     by_usage_ = by_usage_ || op == Op::UserUsage || op == Op::GroupUsage;
     by_load_ = by_load_ || op == Op::Waiting || op == Op::Fill;
     steps_.push_back({op, number});
@@ -200,6 +203,9 @@ double Order::computed(const View &view, const Job &job) const {
         break;
       case Op::Machine:
         *++top = static_cast<double>(view.machine().cores());
+        break;
+      case Op::Aged:
+        *++top = std::max(job.ranked_since(), view.now() - step.number);
         break;
       case Op::Promised:
         *++top = job.extra ? job.extra->promised : kNever;

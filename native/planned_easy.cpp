@@ -10,10 +10,7 @@ namespace {
 class PlannedEasy final : public QueuePolicy {
  public:
   explicit PlannedEasy(const PolicyChoice &choice)
-      : QueuePolicy(choice),
-        scan_(choice.scan),
-        depth_(choice.depth),
-        reservations_(choice.reservations) {}
+      : QueuePolicy(choice), scan_(choice.scan), depth_(choice.depth), reservations_(choice.reservations) {}
 
   bool needs_estimated_ends() const override { return true; }
 

@@ -21,9 +21,10 @@ void QueuePolicy::decide(View &view, std::span<const Event> events) {
     enqueue(view);
   }
   if (!queue_.empty()) {
-    if (!dynamic() && settles(view) && seen_changes_ == view.changes() && head_ == queue_.front().sequence) {
+    const bool anew = changing(view);
+    if (!anew && settles(view) && seen_changes_ == view.changes() && head_ == queue_.front().sequence) {
       if (!fresh_.empty()) arrivals(view, fresh_);
-    } else if (!dynamic()) {
+    } else if (!anew) {
       pass(view);
     } else if (somebody_may_fit(view)) {  // else the order does not matter
       refresh(view);
@@ -47,7 +48,7 @@ void QueuePolicy::decide_in_time(View &view, std::span<const Event> events) {
   const Time now = view.now();
   const bool backfills = backfill_owed_ && due(now, periods_.passes) && due(now, periods_.backfill);
   if (backfills || (pass_owed_ && due(now, periods_.passes))) {
-    if (dynamic() && keys_are_due(view)) refresh(view);
+    if (keys_are_due(view) && changing(view)) refresh(view);
     if (backfills && somebody_may_fit(view))
       pass(view);
     else if (!backfills)
@@ -85,7 +86,7 @@ bool QueuePolicy::somebody_may_fit(const View &view) const {
 // A pass that nobody could gain by has left the order as it was.
 void QueuePolicy::review(View &view) {
   in_step_ = queue_.size() == view.waiting();
-  if (in_step_ && dynamic() && !(periods_.keys > 0)) refresh(view);
+  if (in_step_ && !(periods_.keys > 0) && changing(view)) refresh(view);
 }
 
 std::vector<double> QueuePolicy::memory() const {
@@ -107,6 +108,7 @@ void QueuePolicy::recall(View &view, std::span<const double> memory) {
     queue_.insert(waiting(view.job(slot), slot, view.job(slot).key));
     entered(view, slot);
   }
+  oldest_ = -kNever;
   seen_changes_ = ~std::uint64_t{0};
 }
 
@@ -179,6 +181,8 @@ void QueuePolicy::enqueue(View &view) {
     queue_.insert(who);
     entered(view, who.slot);
   }
+  if (order_.ages_after() < kNever) [[unlikely]]
+    for (const Waiting &who : fresh_) oldest_ = std::min(oldest_, who.eligible);
 }
 
 std::vector<Waiting> QueuePolicy::sorted(View &view, const Order &order, double Job::*key) {
@@ -201,6 +205,11 @@ std::vector<Waiting> QueuePolicy::sorted(View &view, const Order &order, double 
   return found;
 }
 
-void QueuePolicy::refresh(View &view) { queue_.assign(sorted(view, order_, &Job::key)); }
+void QueuePolicy::refresh(View &view) {
+  std::vector<Waiting> found = sorted(view, order_, &Job::key);
+  oldest_ = kNever;
+  for (const Waiting &who : found) oldest_ = std::min(oldest_, who.eligible);
+  queue_.assign(std::move(found));
+}
 
 }  // namespace schedlab

@@ -61,6 +61,8 @@ class QueuePolicy : public Decider {
   // Why it waits, by the rules of the discipline. Asked after `review`; the queue is not empty.
   virtual Why reason(View &view, Slot slot) = 0;
   virtual bool dynamic() const { return order_.dynamic(); }
+  // Have the keys of waiting jobs changed? Of an order whose keys age, not before the first job is old enough.
+  bool changing(const View &view) const { return dynamic() || oldest_ < view.now() - order_.ages_after(); }
   // Does a pass find nothing when nothing changed since the last one? Not if it looks only so far.
   virtual bool settles(const View &) const { return true; }
   virtual void refresh(View &view);  // dynamic orders: new keys
@@ -88,7 +90,8 @@ class QueuePolicy : public Decider {
   // Where there are periods: what has happened since that takes a pass, and a pass with backfilling;
   bool pass_owed_ = false, backfill_owed_ = false;
   Time woken_at_ = -kNever, keys_of_ = -kNever;  // a time at which it will be asked; in which period keys are from
-  std::unique_ptr<Promises> promises_;  // null if nobody asks for them
+  Time oldest_ = kNever;                         // nobody in the queue is ranked since an earlier time; where keys age
+  std::unique_ptr<Promises> promises_;           // null if nobody asks for them
   std::uint64_t seen_changes_ = 0;
   bool in_step_ = true;     // of a policy that somebody builds on: does it know who waits?
   std::int64_t head_ = -1;  // sequence of the first job after the last pass

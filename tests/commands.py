@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 FORKSERVER = multiprocessing.get_context("forkserver")
@@ -17,12 +17,16 @@ FORKSERVER.set_forkserver_preload(
 SECONDS = 400
 
 
-def schedlab(*words: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """As `subprocess.run(["schedlab", *words], cwd=folder, capture_output=True, text=True)`."""
+def schedlab(
+    *words: object, folder: Path | None = None, cores: Collection[int] = ()
+) -> subprocess.CompletedProcess[str]:
+    """As `subprocess.run(["schedlab", *words], cwd=folder, capture_output=True, text=True)`, on all or some cores."""
     command = ["schedlab", *map(str, words)]
     with tempfile.TemporaryDirectory() as place:
         told = Path(place, "stdout"), Path(place, "stderr")
-        process = FORKSERVER.Process(target=_perform, args=(command, folder or Path.cwd(), dict(os.environ), told))
+        process = FORKSERVER.Process(
+            target=_perform, args=(command, folder or Path.cwd(), dict(os.environ), told, cores)
+        )
         process.start()
         process.join(SECONDS)
         if process.exitcode is None:
@@ -32,12 +36,17 @@ def schedlab(*words: object, folder: Path | None = None) -> subprocess.Completed
         return subprocess.CompletedProcess(command, process.exitcode, *(path.read_text() for path in told))
 
 
-def _perform(command: list[str], folder: Path, environment: Mapping[str, str], told: tuple[Path, Path]) -> None:
+def _perform(
+    command: list[str], folder: Path, environment: Mapping[str, str], told: tuple[Path, Path], cores: Collection[int]
+) -> None:
     for stream, path in enumerate(told, start=1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), stream)
     os.chdir(folder)
+    if cores:
+        os.sched_setaffinity(0, cores)
     os.environ.clear()
     os.environ.update(environment)
+    os.cpu_count = lambda: 1  # workers for a study that does not say how many: the other cores have tests of their own
     sys.argv = command
 
     from schedlab.cli.main import main

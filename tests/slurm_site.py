@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 
 import schedlab as sl
+from schedlab.slurm import decider as slurm_decider
 from schedlab.slurm.decider import RealSlurm
 
 CONF = """
@@ -50,6 +54,14 @@ class Site:
         decider = RealSlurm(self.conf, **{"evidence": 0, **options})
         workload = sl.read_workload(self.jobs, requests="full", clean="none")
         return sl.simulate(workload, decider.setup.cluster(), decider, observers=observers, out=out, reasons=reasons)
+
+
+@contextmanager
+def impatient(seconds: float) -> Iterator[None]:
+    """Jobs are given up after so many seconds with an idle machine: a day of it takes that to simulate."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(slurm_decider, "PATIENCE", seconds)
+        yield
 
 
 def rows(run: sl.Run, *columns: str) -> list[tuple[Any, ...]]:

@@ -201,7 +201,8 @@ def key_of(order: Order, job: Job, now: float) -> float:
         key = random_key(int(seed), job.sequence)
     else:
         expression = ORDERS.get(order, order)
-        key = evaluate(expression, columns(job, now, compiled(expression).co_names))
+        values = columns(job, now, compiled(expression).co_names)
+        key = evaluate(expression, values, lambda seconds: max(job.ranked_since, now - seconds))
     return math.inf if math.isnan(key) else key
 
 
@@ -233,10 +234,11 @@ def columns(job: Job, now: float, wanted: Collection[str]) -> dict[str, float]:
     return {**own, **asked, "wait": now - job.ranked_since, "now": now}
 
 
-def evaluate(expression: str, values: dict[str, float]) -> float:
+def evaluate(expression: str, values: dict[str, float], aged: Callable[[float], float]) -> float:
     """In the arithmetic of NumPy's numbers, where 1/0 is infinite and 0/0 is not a number, as in the core's."""
     names: dict[str, Any] = {name: np.float64(value) for name, value in values.items()}
     names["random"] = lambda seed: random_key(int(seed), int(values["sequence"]))
+    names["aged"] = lambda seconds: np.float64(aged(seconds))
     with np.errstate(all="ignore"):
         return float(eval(compiled(expression), dict(FUNCTIONS), names))
 

@@ -95,31 +95,51 @@ def rooms(nodes: list[Node], claims: Iterable[Claim]) -> list[Room]:
     free = [dict(node.total) for node in nodes]
     shared, closed = [False] * len(nodes), [False] * len(nodes)
     for claim in claims:
-        for number in claim.nodes:
+        for number, chunks in claim.nodes.items():
             shared[number] = True
             closed[number] |= claim.exclusive
             left = free[number]
-            for resource, amount in claim.on(number).items():
+            amounts, times = (claim.request.chunk, chunks) if claim.granted is None else (claim.granted[number], 1)
+            for resource, amount in amounts.items():
                 if amount:
-                    left[resource] -= amount
+                    left[resource] -= times * amount
                     assert left[resource] >= 0, "a node is over-full"
     return list(map(Room, free, shared, closed))
 
 
-def moments(claims: list[Claim], begin: float, end: float) -> list[list[Claim]]:
-    """What is held at each moment of [begin, end) at which more may be, and at `begin` even if the window is empty."""
-    times = {begin, *(claim.begin for claim in claims if begin < claim.begin < end)}
-    return [[claim for claim in claims if claim.begin <= time < claim.end] for time in times]
+class Moment(NamedTuple):
+    """What is held at some time, and what it leaves of every node."""
+
+    claims: list[Claim]
+    rooms: list[Room]
 
 
-def rooms_during(nodes: list[Node], moments: list[list[Claim]]) -> list[Room]:
+class Plan:
+    """What is held at any time, as far as it is known."""
+
+    def __init__(self, nodes: list[Node], claims: list[Claim]) -> None:
+        self.nodes, self.claims = nodes, claims
+        self.known: dict[float, Moment] = {}
+
+    def at(self, time: float) -> Moment:
+        if time not in self.known:
+            claims = [claim for claim in self.claims if claim.begin <= time < claim.end]
+            self.known[time] = Moment(claims, rooms(self.nodes, claims))
+        return self.known[time]
+
+    def during(self, begin: float, end: float) -> list[Moment]:
+        """Each moment of [begin, end) at which more may be held, and `begin` even if the window is empty."""
+        times = {begin, *(claim.begin for claim in self.claims if begin < claim.begin < end)}
+        return [self.at(time) for time in times]
+
+
+def least(moments: list[Moment]) -> list[Room]:
     """The least that every node has left at any of these moments, of which there is one at least."""
-    found = rooms(nodes, moments[0])
-    for claims in moments[1:]:
-        at_moment = rooms(nodes, claims)
+    found = moments[0].rooms
+    for moment in moments[1:]:
         found = [
-            Room({r: min(a.free[r], b.free[r]) for r in a.free}, a.shared or b.shared, a.closed or b.closed)
-            for a, b in zip(found, at_moment, strict=True)
+            Room({r: min(n, b.free[r]) for r, n in a.free.items()}, a.shared or b.shared, a.closed or b.closed)
+            for a, b in zip(found, moment.rooms, strict=True)
         ]
     return found
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tests.oracle.jobs import Job, sort_key
-from tests.oracle.machine import Claim, Node, capacity, is_eligible, moments, rooms_during
+from tests.oracle.machine import Claim, Node, Plan, capacity, is_eligible, least
 
 from schedlab.model.request import SINGLE_CORE
 
@@ -157,7 +157,7 @@ def fits_at(sim: Simulation, job: Job, time: float, beside: tuple[Job, dict[int,
     if beside is not None:
         other, nodes = beside
         claims.append(Claim(other, other.request, nodes, sim.now, math.inf, sim.is_exclusive(other)))
-    return sim.fit(job, [claims], closed=True) is not None
+    return sim.fit(job, [sim.moment(claims)], closed=True) is not None
 
 
 # Reservations.
@@ -226,8 +226,8 @@ def start_if_due(sim: Simulation, job: Job, queue: list[Job]) -> None:
 def has_place_in_plan(sim: Simulation, job: Job, nodes: dict[int, int]) -> bool:
     """Whether these nodes have room for it until its estimated end beside the running jobs and the reservations."""
     end = sim.now + job.estimate
-    held = moments(sim.held_now() + list(sim.reservations.claims.values()), sim.now, end)
-    found = rooms_during(sim.nodes, held)
+    plan = Plan(sim.nodes, sim.held_now() + list(sim.reservations.claims.values()))
+    found = least(plan.during(sim.now, end))
     bare = replace(job.request, per_node_min=0)
     return all(
         capacity(sim.nodes[number], found[number], bare, sim.is_exclusive(job), sim.default_partition) >= chunks
@@ -244,12 +244,12 @@ def earliest(sim: Simulation, job: Job) -> Claim:
     if sim.cap is not None:
         changes = {time for time in changes if time > sim.now and changes_at(claims, time)}
     tried = changes | {window.until for window in sim.windows}
-    heap = heap_of_cores(sim) if counted else None
+    plan = Plan([heap_of_cores(sim)] if counted else sim.nodes, claims)
     for begin in sorted({sim.now, *(time for time in tried if time > sim.now)}):
         end = begin + job.estimate
-        held = moments(claims, begin, end)
-        if heap is not None:
-            if units(sim, job) <= rooms_during([heap], held)[0].free["cores"]:
+        held = plan.during(begin, end)
+        if counted:
+            if units(sim, job) <= least(held)[0].free["cores"]:
                 return counted_claim(sim, job, begin, end)
         else:
             place = "first-fit" if sim.policy.place == "last-fit" else sim.policy.place

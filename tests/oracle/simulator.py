@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 
 from tests.oracle.company import Heat, lay_out, may_meet, value_of, with_parts
 from tests.oracle.jobs import Act, Change, Job, Policy, Result, Window, sort_key
-from tests.oracle.machine import Cap, Claim, capacity, fill, nodes_of, place, rooms, rooms_during
+from tests.oracle.machine import Cap, Claim, Moment, capacity, fill, least, nodes_of, place, rooms
 from tests.oracle.pace import Pace
 from tests.oracle.passes import Periods, Reservations, ask, see
 
@@ -396,10 +396,14 @@ class Simulation:
     def held_now(self) -> list[Claim]:
         return [self.claim(job) for job in self.running if not job.released]
 
+    def moment(self, claims: list[Claim]) -> Moment:
+        """At which these are held."""
+        return Moment(claims, rooms(self.nodes, claims))
+
     def fit(
         self,
         job: Job,
-        moments: list[list[Claim]],
+        moments: list[Moment],
         without: frozenset[int] = frozenset(),
         placement: str = "",
         *,
@@ -409,7 +413,7 @@ class Simulation:
 
         It does not get the nodes `without`; with `closed` none that is closed now.
         """
-        rooms, exclusive = rooms_during(self.nodes, moments), self.is_exclusive(job)
+        rooms, exclusive = least(moments), self.is_exclusive(job)
         if closed:
             rooms = [room._replace(closed=True) if number in self.closed else room for number, room in enumerate(rooms)]
         capacities = [
@@ -420,14 +424,14 @@ class Simulation:
         if nodes is None or self.cap is None:
             return nodes
         own = Claim(job, job.request, nodes, self.now, math.inf, self.is_exclusive(job))
-        return nodes if all(self.cap.allows([*claims, own]) for claims in moments) else None
+        return nodes if all(self.cap.allows([*moment.claims, own]) for moment in moments) else None
 
     def kept_off(self, job: Job, begin: float, end: float) -> frozenset[int]:
         """The nodes that the calendar does not let it have between these times."""
         return frozenset().union(*(window.nodes for window in self.windows if window.keeps_off(job, begin, end)))
 
     def fit_now(self, job: Job) -> dict[int, int] | None:
-        without, held = self.kept_off(job, self.now, self.now + job.estimate), [self.held_now()]
+        without, held = self.kept_off(job, self.now, self.now + job.estimate), [self.moment(self.held_now())]
         if self.policy.place in ("occupied-first", "best-pair") or self.policy.threshold:
             return self.fit_beside_others(job, without)
         if self.policy.place != "careless":
@@ -452,6 +456,8 @@ class Simulation:
 
     def look_at_the_fill(self) -> None:
         """How many jobs wait, and how much of what is free each of them takes: what the order `filler` looks at."""
+        if "filler" not in (self.policy.order, self.policy.scan):
+            return
         free = sum(0 if room.closed else room.free.get("cores", 0) for room in rooms(self.nodes, self.held_now()))
         for job in self.waiting:
             job.waiting = len(self.waiting)
@@ -483,7 +489,7 @@ class Simulation:
         partition = job.request.partition
         if partition is not None and partition not in {p.name for p in self.cluster.partitions}:
             return False
-        return self.fit(job, [[]]) is not None
+        return self.fit(job, [self.moment([])]) is not None
 
     def grant(self, job: Job, granted: dict[int, dict[str, int]]) -> None:
         """Start it with these amounts, if the cap allows it. Its chunks are as many as they hold, at least 1 a node."""

@@ -17,7 +17,16 @@ from schedlab.engine.checkpoint import Checkpoint
 
 # A sum of few terms can be a hair off in one of them: as whole numbers such keys are the same.
 ORDERS = (
-    *("fcfs", "sjf", "floor(wait/3)", "-wait * cores", "limit - wait", "cores / machine"),
+    *(
+        "aged(4) - 3 * cores",
+        "aged(9) + cores * estimate",
+        "fcfs",
+        "sjf",
+        "floor(wait/3)",
+        "-wait * cores",
+        "limit - wait",
+        "cores / machine",
+    ),
     *("floor(64 * user_usage + 0.000001)", "-floor(64 * group_usage + 0.000001) + floor(user_usage + 0.000001)"),
 )
 

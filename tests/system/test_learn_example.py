@@ -57,7 +57,7 @@ def test_on_windows_never_seen_the_learnt_order_beats_fcfs_and_sjf() -> None:
     example = runpy.run_path(str(EXAMPLE))
     _, env = example["environment"](None, "64x4")
     known, unknown = example["split"](env)
-    *_, weights = example["train"](env, known, generations=5, windows=8, random=np.random.default_rng(0))
+    *_, weights = example["train"](env, known, generations=2, windows=8, random=np.random.default_rng(0))
     costs = {name: each.mean() for name, each in example["compare"](env, unknown, weights).items()}
     assert len(unknown) == 31
     assert costs["learnt"] < costs["SJF"] < costs["FCFS"]

@@ -14,7 +14,6 @@ from tests.system.test_cli import succeeds
 
 import schedlab as sl
 from schedlab.analysis.job_by_job import job_by_job
-from schedlab.engine.check import check
 from schedlab.engine.checkpoint import Checkpoint
 from schedlab.workload.transform.load import scale_load
 
@@ -40,7 +39,6 @@ def test_waits_are_the_third_column_of_the_log(traces: Path, name: str) -> None:
     assert {job: told[job] for job in wait} == wait
     assert all(told[job] < 0 for job in recorded.jobs.filter(recorded.jobs["state"] == "rejected")["job"])
     assert recorded.cluster.cores >= ARCHIVE[name]  # some logs have a few more cores in use than their header says
-    assert not check(recorded)
 
 
 def test_waits_of_an_sacct_dump(traces: Path) -> None:
@@ -97,8 +95,8 @@ def test_a_log_without_jobs_and_a_wait_below_nothing() -> None:
 
 
 def test_taken_up_again(traces: Path, tmp_path: Path) -> None:
-    log = traces / "HPC2N-2002-2.2-cln.swf.gz"  # takes seconds: time enough for a checkpoint
-    whole = sl.simulate(log, "pool:240", "recorded")
+    log = traces / "KTH-SP2-1996-2.1-cln.swf.gz"
+    whole = sl.simulate(log, "pool:104", "recorded")
 
     def stop(now: float, ended: int) -> None:
         if ended > 10_000:
@@ -106,8 +104,8 @@ def test_taken_up_again(traces: Path, tmp_path: Path) -> None:
 
     checkpoint = Checkpoint(tmp_path / "checkpoint", every=0.0)
     with pytest.raises(sl.PolicyError):
-        sl.simulate(log, "pool:240", "recorded", checkpoint=checkpoint, progress=stop)
-    again = sl.simulate(log, "pool:240", "recorded", checkpoint=checkpoint)
+        sl.simulate(log, "pool:104", "recorded", checkpoint=checkpoint, progress=stop)
+    again = sl.simulate(log, "pool:104", "recorded", checkpoint=checkpoint)
     assert again.jobs.equals(whole.jobs)
 
 

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests import commands
 from tests.slurm_programs import slurm_programs
 from tests.slurm_site import Site, rows
 
@@ -54,6 +55,9 @@ def site(tmp_path: Path) -> Site:
 
 
 def command(*words: object, before: tuple[object, ...] = ()) -> subprocess.CompletedProcess[str]:
+    """In namespaces of its own it is a program of its own."""
+    if not before:
+        return commands.schedlab(*words)
     return subprocess.run([str(word) for word in (*before, SCHEDLAB, *words)], capture_output=True, text=True)
 
 

@@ -10,17 +10,23 @@ from pathlib import Path
 
 import pytest
 from examples import slurm_fairshare
+from tests import commands
 from tests.slurm_programs import slurm_programs
 
 from schedlab.experiment.results import Results
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-SCHEDLAB = Path(sys.executable).with_name("schedlab")
-JOBS, PHASES = 60, 2
+JOBS, PHASES = 30, 2
 
 
 def called(*words: object, cwd: Path) -> str:
     done = subprocess.run(list(map(str, words)), cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def command(*words: object, cwd: Path) -> str:
+    done = commands.schedlab(*words, folder=cwd)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -33,7 +39,7 @@ def small_study(name: str, folder: Path) -> Results:
     text = (EXAMPLES / name).read_text()
     assert "repetitions = 30" in text
     (folder / "study.toml").write_text(text.replace("repetitions = 30", f"repetitions = {PHASES}"))
-    called(SCHEDLAB, "experiment", "run", "study.toml", cwd=folder)
+    command("experiment", "run", "study.toml", cwd=folder)
     return Results(folder / "study")
 
 
@@ -56,7 +62,7 @@ def test_the_study_with_few_jobs_and_two_phases(tmp_path: Path) -> None:
     assert "the same jobs" not in told
 
     words = ("plot", "study", "--kind", "users", "--label", "before", "--label", "after", "-o", "users.svg")
-    assert f"{2 * PHASES} runs in users.svg" in called(SCHEDLAB, *words, cwd=tmp_path)
+    assert f"{2 * PHASES} runs in users.svg" in command(*words, cwd=tmp_path)
     assert "</svg>" in (tmp_path / "users.svg").read_text()
 
 

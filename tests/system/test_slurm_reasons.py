@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.slurm_programs import slurm_programs
-from tests.slurm_site import Site
+from tests.slurm_site import Site, impatient
 from typer.testing import CliRunner
 
 import schedlab as sl
@@ -36,7 +36,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[sl.Run, sl.Run, Path
     site = Site(folder)
     site.submit(*JOBS)
     out = folder / "told"
-    return site.run(reasons=True, out=out), site.run(), out
+    with impatient(7200.0):
+        return site.run(reasons=True, out=out), site.run(), out
 
 
 def words_of(run: sl.Run, job: int) -> list[str]:

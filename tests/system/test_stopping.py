@@ -155,19 +155,19 @@ def wait_until(condition: Callable[[], object]) -> None:
     raise AssertionError("it did not come to that")
 
 
-def stop_ten_times(arguments: list[str], folder: Path, seed: int, environment: dict[str, str] | None = None) -> None:
-    """Five times at a moment from the start on, one in each fifth of it; five times while results are written."""
+def stop_six_times(arguments: list[str], folder: Path, seed: int, environment: dict[str, str] | None = None) -> None:
+    """Three times at a moment from the start on, one in each third of it; three times while results are written."""
     chance = random.Random(seed)
-    for moment in range(10):
+    for moment in range(6):
         out = folder / f"run{moment}"
         number = (signal.SIGINT, signal.SIGTERM)[moment % 2]
         asked = Asked([*arguments, "--out", str(out)], environment or {})
-        under_way = moment >= 5
+        under_way = moment >= 3
         if under_way:
             asked.begins_to_write(folder)
         else:
             asked.is_up()
-        time.sleep(LATEST * (moment % 5 + chance.random()) / 5 * (0.5 if under_way else 1))
+        time.sleep(LATEST * (moment % 3 + chance.random()) / 3 * (0.5 if under_way else 1))
         used = asked.stop(number)
         about = f"moment {moment}, {number.name}: {asked.errors}"
         assert used < ENOUGH, about
@@ -191,25 +191,25 @@ def results(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_a_slow_native_run(results: Path, logs: Path) -> None:
-    stop_ten_times(["run", str(logs / "slow.swf"), *SLOW], results, seed=1)
+    stop_six_times(["run", str(logs / "slow.swf"), *SLOW], results, seed=1)
 
 
 @pytest.mark.slow
 def test_a_week_of_a_site_under_conservative(results: Path, traces: Path) -> None:
     slurm = traces / "slurm"
     log, conf = slurm / "ubccr-ubhpc-workload_week.events.gz", slurm / "ubccr-ubhpc-slurm.conf"
-    stop_ten_times(["run", str(log), "--cluster", str(conf), "--policy", "conservative"], results, seed=2)
+    stop_six_times(["run", str(log), "--cluster", str(conf), "--policy", "conservative"], results, seed=2)
 
 
 @pytest.mark.slow
 def test_a_fast_native_run(results: Path, logs: Path) -> None:
-    stop_ten_times(["run", str(logs / "long.swf"), "--policy", "easy"], results, seed=3)
+    stop_six_times(["run", str(logs / "long.swf"), "--policy", "easy"], results, seed=3)
 
 
 @pytest.mark.slow
 def test_a_policy_in_python(results: Path, logs: Path) -> None:
     policy = ["--cluster", "64x4", "--policy", f"{logs}/thoughtful.py:Thoughtful"]
-    stop_ten_times(["run", str(ROOT / "examples" / "demo.swf"), *policy], results, seed=4)
+    stop_six_times(["run", str(ROOT / "examples" / "demo.swf"), *policy], results, seed=4)
 
 
 @pytest.fixture
@@ -229,7 +229,7 @@ REPLAY += ["--jobs", str(ROOT / "examples/micro_cluster/jobs.events")]
 
 @pytest.mark.slow
 def test_the_real_slurm(results: Path, workplaces: Path) -> None:
-    stop_ten_times(REPLAY, results, seed=5, environment={"SCHEDLAB_TMP": str(workplaces)})
+    stop_six_times(REPLAY, results, seed=5, environment={"SCHEDLAB_TMP": str(workplaces)})
 
 
 # What else is promised

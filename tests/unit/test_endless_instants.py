@@ -79,7 +79,7 @@ def test_wake_ups_of_one_time_are_no_endless_instant(passes: Any) -> None:
         nodes = 2
 
         def begin(self, view: Any) -> None:
-            for _ in range(12_000):
+            for _ in range(10_100):
                 view.wake_at(3.0)
 
     assert simulated(Wakes(), passes=passes).jobs["end"].to_list() == [10, 15]

@@ -20,11 +20,11 @@ def priorities(run: sl.Run) -> dict[int, float]:
 
 
 def test_factors_by_hand() -> None:
-    # Job 1 has the machine until 100; then the others start at once, with these keys.
+    # Job 1 has the machine until 100; then the others start at once, with these keys, less age * now / max_age.
     jobs = Workload.of(submit=[0, 50, 90], runtime=[100, 10, 10], limit=[100, 600, 60], count=[8, 2, 4])
     run = sl.simulate(jobs, "pool:8", "none:order=multifactor(age=1000,max_age=100,small=80,large=8)")
-    assert priorities(run)[2] == pytest.approx(-(1000 * 0.5 + 80 * (1 - 2 / 8) + 8 * 2 / 8))
-    assert priorities(run)[3] == pytest.approx(-(1000 * 0.1 + 80 * (1 - 4 / 8) + 8 * 4 / 8))
+    assert priorities(run)[2] == pytest.approx(1000 * 1.0 - (1000 * 0.5 + 80 * (1 - 2 / 8) + 8 * 2 / 8))
+    assert priorities(run)[3] == pytest.approx(1000 * 1.0 - (1000 * 0.1 + 80 * (1 - 4 / 8) + 8 * 4 / 8))
     by_time = sl.simulate(jobs, "pool:8", "none:order=multifactor(small_by_time=80)")
     assert priorities(by_time)[2] == pytest.approx(-80 * (1 - 2 / 8 / 10))  # 600 s are ten minutes
     assert priorities(by_time)[3] == pytest.approx(-80 * (1 - 4 / 8 / 1))

@@ -50,9 +50,9 @@ def simulate(
 
     Or a `Scenario`, which is all of this in one. The options are its other fields: `estimate`, `overrun`, `passes`,
     `dependencies`, `beliefs`, `requests`, `observers`, `heatmap`, `repetition`, `validate`, `out`, `force`,
-    `checkpoint`, `performance`, `places`, `reasons`, `reading`. With `out` the run streams into that folder and memory
-    stays small; without, it is kept in memory. `progress` is called a few times a second, also in a slow pass;
-    `watch`, with the view (to look at, not to decide), only at the ends of instants. If a policy or an observer in
+    `checkpoint`, `performance`, `places`, `reasons`, `until`, `reading`. With `out` the run streams into that folder
+    and memory stays small; without, it is kept in memory. `progress` is called a few times a second, also in a slow
+    pass; `watch`, with the view (to look at, not to decide), only at the ends of instants. If a policy or an observer in
     Python fails, the error says where, and what had been simulated until then is its `run` (and in `out`), marked as
     incomplete. With a `checkpoint` the run can be interrupted at any time: the same call takes it up again.
     """
@@ -155,6 +155,8 @@ class Simulation:
             last_referrer=self._feed.last_referrer if options.follows else None,
             **self._feed.given_orders(),
         )
+        if scenario.until is not None:
+            self.core.stop_at(scenario.ends_at)
         if scenario.performance:
             self.core.measure()
         if scenario.places:
@@ -205,6 +207,7 @@ class Simulation:
             "options": {**self._options.to_dict(), "requests": self._scenario.requests},
             "repetition": self._scenario.repetition,
             "reasons": self._scenario.reasons,
+            "until": self._scenario.until,
             "cluster": hashlib.sha256(json.dumps(self._cluster.to_dict(), sort_keys=True).encode()).hexdigest(),
             "workload": [self._workload.name, self._workload.content_hash, self._workload.report.kept],
             "observers": [name_of(observer) for observer in self._observers],
@@ -321,6 +324,7 @@ class Simulation:
                 "observed": observed,
                 **({"refusals": refusals} if refusals else {}),
                 **({"reasons": True} if self._scenario.reasons else {}),
+                **({} if self._scenario.until is None else {"until": self._scenario.ends_at}),
                 **({} if self._budget is None else {"budget": self._budget.to_dict()}),
                 **({"execution": self._execution} if self._execution else {}),
                 **more,

@@ -27,7 +27,7 @@ from schedlab.model.version import VERSION
 from schedlab.model.workload import Workload
 
 REPORTED = ("kept", "dropped", "filled", "unkept", "for_slurm")  # of what reading the log met
-_RULES = ("estimate", "overrun", "passes", "dependencies", "beliefs", "requests", "heatmap")
+_RULES = ("estimate", "overrun", "passes", "dependencies", "beliefs", "requests", "heatmap", "until")
 
 
 def execute(run: PlannedRun, asked: dict[str, Any], folder: Path, inputs: Inputs) -> dict[str, Any]:

@@ -17,12 +17,13 @@ from schedlab.generate.triggers.templates import FIRST_ID, WORKFLOW, Templates
 from schedlab.model.errors import InputError
 from schedlab.model.random import random_stream
 from schedlab.model.workflow_record import WorkflowRecord
-from schedlab.model.workload import JobBatch, ReadReport, Workload
+from schedlab.model.workload import JobBatch, Workload
 from schedlab.workflow.handling import handled
 from schedlab.workflow.mix import Mix
 
 Floats = NDArray[np.float64]
 _DRAWN = 1024  # kinds drawn at once
+_LEAST = 1.0  # core-seconds that a workflow counts as, so that a share of those without work comes to an end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +104,7 @@ class _Passes:
         self.templates = Templates(kinds)
         self.beside = Beside(workload, self.templates)
         self.record = WorkflowRecord(kinds)
-        self.report = ReadReport()
+        self.report = replace(workload.report)
         self._window = next(((one.begin, one.end) for one in workload.phases if one.name == "experiment"), None)
 
     def batches(self) -> Iterator[JobBatch]:
@@ -127,7 +128,8 @@ class _Passes:
             jobs += len(made)
             if len(made):
                 yield made
-        rest = None if coming is None else self._jobs(coming.rest(last))
+        coming = coming or self._coming(*(self._window or (0.0, math.inf)))
+        rest = self._jobs(coming.rest(last))
         if rest is not None:
             jobs += len(rest)
             yield rest
@@ -157,8 +159,9 @@ class _Passes:
 
     def _tell(self, jobs: int, left_out: int) -> None:
         self.record.complete = True
-        dropped = {"left out: workflows came in their place": left_out}
-        filled = {"workflows put in": len(self.record.kind)}
+        dropped = {"in whose place workflows came": left_out}
+        number = len(self.record.kind)
+        filled = {f"workflow{'' if number == 1 else 's'} put in": number}
         take_over(self.report, self._workload.report, jobs, dropped, filled)
 
 
@@ -226,7 +229,7 @@ class _Coming:
 
 
 class _Share(_Coming):
-    """Workflows in the place of jobs whenever their work is not more than a share of what was given."""
+    """Workflows whenever their work is not more than a share of what was given."""
 
     def __init__(self, share: float, choice: _Choice, begin: float, end: float) -> None:
         super().__init__(choice, begin, end)
@@ -235,18 +238,15 @@ class _Share(_Coming):
 
     def _go(self, submit: list[float], total: list[float], kept: NDArray[np.bool_]) -> None:
         place, jobs = 0, len(submit)
-        while place < jobs:
-            place = self._leave_out(place, jobs, total, kept)
-            place = bisect_left(total, self._of_workflows / self._share, place, jobs)
-            if place == jobs:
-                return
+        while (here := bisect_left(total, self._of_workflows / self._share, place, jobs)) < jobs:
+            self._leave_out(place, here, total, kept)
+            place = here
             kind = self._choice.next()
-            work = self._choice.work[kind]
-            kept[place] = False
+            work = max(self._choice.work[kind], _LEAST)
             self._ready.append((submit[place], kind))
             self._of_workflows += work
-            self._excess += work - (total[place + 1] - total[place])
-            place += 1
+            self._excess += work
+        self._leave_out(place, jobs, total, kept)
 
 
 class _Times(_Coming):

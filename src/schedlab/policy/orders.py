@@ -107,7 +107,7 @@ FAIR_ORDER = NamedOrder(
 )
 MULTIFACTOR_ORDER = NamedOrder(
     "multifactor(…)",
-    "-(age * min(wait / max_age, 1) + large * cores / machine + small * (1 - cores / machine)"
+    "age * aged(max_age) / max_age - (large * cores / machine + small * (1 - cores / machine)"
     " + small_by_time * (1 - cores / machine / max(limit / 60, 1)) + user * 2**-user_usage + group * 2**-group_usage)",
     "Slurm's priority: a sum of factors from 0 to 1, each with its weight; those with weight 0 (default) are left out",
     "Slurm's priority/multifactor",
@@ -120,7 +120,6 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _RANDOM = re.compile(r"random\s*(?:\(\s*([0-9]+)\s*\))?")
 _MULTIFACTOR = re.compile(r"multifactor\s*\((.*)\)")
 _FACTORS = {
-    "age": "min(wait / {max_age}, 1)",
     "large": "cores / machine",
     "small": "(1 - cores / machine)",
     "small_by_time": "(1 - cores / machine / max(limit / 60, 1))",
@@ -179,7 +178,7 @@ def _built_in(written: str) -> Order:
 
 def _multifactor(arguments: str) -> Order:
     """`age=50e6,max_age=7d,small=6e8`: the weights of the factors."""
-    known = [*_FACTORS, "max_age"]
+    known = ["age", *_FACTORS, "max_age"]
     given: dict[str, float] = {}
     for argument in filter(None, (part.strip() for part in arguments.split(","))):
         name, _, value = (part.strip() for part in argument.partition("="))
@@ -188,12 +187,14 @@ def _multifactor(arguments: str) -> Order:
             raise InputError(f"multifactor: '{argument}' is not the weight of a factor", hint=hint)
         given[name] = parse_duration(value) if name == "max_age" else _weight(name, value)
     max_age = given.pop("max_age", 7 * 86400.0)
-    weights = {name: given[name] for name in _FACTORS if given.get(name)}
+    weights = {name: given[name] for name in ("age", *_FACTORS) if given.get(name)}
     if not weights or not max_age > 0:
         hint = "such as multifactor(age=1000,small=500,max_age=7d)"
         raise InputError("multifactor: at least one factor needs a weight, and max_age is above 0", hint=hint)
-    terms = [f"{weight!r} * {_FACTORS[name]}" for name, weight in weights.items()]
-    _, program = compile_expression(f"-({' + '.join(terms)})".format(max_age=repr(max_age)))
+    # Age less what is the same for all jobs, age * now / max_age: then keys change only once a job has its full age.
+    terms = [f"- {weight!r} * {_FACTORS[name]}" for name, weight in weights.items() if name != "age"]
+    aged = f"{weights['age'] / max_age!r} * aged({max_age!r})" if "age" in weights else "0"
+    _, program = compile_expression(" ".join([aged, *terms]))
     shown = [f"{name}={weight:.15g}" for name, weight in weights.items()]
     shown += [f"max_age={max_age:.15g}"] if "age" in weights and max_age != 7 * 86400.0 else []
     return Order(f"multifactor({','.join(shown)})", program, is_dynamic(program))

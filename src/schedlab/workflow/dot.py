@@ -9,7 +9,7 @@ from schedlab.model.errors import InputError
 from schedlab.model.mistakes import printable
 
 _TOKEN = re.compile(
-    r"""(?P<skip>\s+|//[^\n]*|/\*.*?\*/|^\#[^\n]*)
+    r"""(?P<skip>\s*^[ \t]*\#[^\n]*|\s+|//[^\n]*|/\*.*?\*/)
     |(?P<quoted>"(?:\\.|[^"\\])*")
     |(?P<arrow>->|--)
     |(?P<attributes>\[(?:"(?:\\.|[^"\\])*"|[^\]"])*\])

@@ -25,15 +25,6 @@ class Mix:
         if wrong:
             raise InputErrors([InputError(one, where="workflows", hint="give each a name of its own") for one in wrong])
 
-    @classmethod
-    def parse(cls, text: str, where: str = "workflows") -> Mix:
-        """Workflows as `read_workflow` takes them, with commas in between, each with a weight or none with one."""
-        from schedlab.workflow.read import read_workflow
-
-        parts = split_mix(text, where)
-        weights = [1.0 if weight is None else weight for weight, _ in parts]
-        return cls([read_workflow(named) for _, named in parts], weights)
-
 
 def split_mix(text: str, where: str = "workflows") -> list[tuple[float | None, str]]:
     """The weights and what they are the weights of. Commas within brackets and quotes do not count."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from schedlab.files.bytestream import plain_name, text_of
+from schedlab.files.formats import Format
 from schedlab.files.json_text import json_of
 from schedlab.model.errors import InputError
 from schedlab.model.suggest import did_you_mean
@@ -15,6 +19,17 @@ from schedlab.model.workflow import Workflow
 from schedlab.workflow import dax, manifest, toml_form, wfformat
 from schedlab.workflow.shapes import is_shape, shape
 
+_ROOM = "schedlab.workflow"
+FORMATS: tuple[Format[Workflow], ...] = (
+    Format("wfformat", "WfFormat 1.5 and before (JSON of WfCommons)", _ROOM, "wfformat.from_document"),
+    Format("dax", "DAX (XML of Pegasus)", _ROOM, "dax.read_dax"),
+    Format("scsf", "manifests of ScSF (JSON)", _ROOM, "manifest.from_document"),
+    Format(
+        *("toml", "schedlab's own, one workflow or several", _ROOM),
+        *("toml_form.from_text", "toml_form.write_workflows"),
+        endings=(".toml",),
+    ),
+)
 NegativeTimes: TypeAlias = Literal["fail", "zero"]
 
 _KINDS = "a workflow is WfFormat (JSON), DAX (XML), a manifest of ScSF (JSON), or TOML with the tasks of each"
@@ -39,14 +54,28 @@ def read_workflows(path: str | os.PathLike[str], negative_times: NegativeTimes =
         return [shape(text)]
     named = None if Path(text).exists() else _NAMED.fullmatch(text)
     if named is None:
-        return _of_file(Path(text), negative_times == "zero")
+        with _without_collector():
+            return _of_file(Path(text), negative_times == "zero")
     file, name = named.groups()
-    found = _of_file(Path(file), negative_times == "zero")
+    with _without_collector():
+        found = _of_file(Path(file), negative_times == "zero")
     names = [workflow.name for workflow in found]
     if name not in names:
         hint = did_you_mean(name, names, f"there are {_listed(names)}")
         raise InputError(f"there is no workflow '{name}'", where=file, hint=hint)
     return [found[names.index(name)]]
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Reading makes many objects and hardly any garbage: looking for some would take as long as the reading."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
 
 
 def _of_file(path: Path, negative_as_zero: bool) -> list[Workflow]:

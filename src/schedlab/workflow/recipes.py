@@ -1,10 +1,17 @@
-"""Workflows from the recipes of WfCommons (the extra `workflows`): shapes and run times learnt from real executions."""
+"""Workflows from the recipes of WfCommons (the extra `workflows`): shapes and run times learnt from real executions.
+
+They are made by a process of their own. WfCommons draws from the global random numbers of Python and NumPy, and some of
+its recipes go through sets of texts: the same seed gives the same workflow only if Python's hash seed is the same, too.
+"""
 
 from __future__ import annotations
 
 import json
-import random
+import os
+import subprocess
+import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +19,8 @@ from schedlab.model.errors import InputError
 from schedlab.model.suggest import did_you_mean
 from schedlab.model.workflow import Task
 
-_ENDING = "Recipe"
+RECIPES = ("blast", "bwa", "cycles", "epigenomics", "genome", "montage", "rnaseq", "seismology", "soykb", "srasearch")
+_REFUSED = 3
 
 
 def wfcommons(recipe: str = "montage", tasks: int = 100, seed: int = 0) -> list[Task]:
@@ -20,43 +28,46 @@ def wfcommons(recipe: str = "montage", tasks: int = 100, seed: int = 0) -> list[
     from schedlab.workflow.wfformat import from_document
 
     where = f"wfcommons(recipe='{recipe}')"
-    known = _recipes(where)
-    if recipe not in known:
-        hint = did_you_mean(recipe, known, f"there are {', '.join(known)}")
+    if recipe not in RECIPES:
+        hint = did_you_mean(recipe, RECIPES, f"there are {', '.join(RECIPES)}")
         raise InputError(f"there is no recipe '{recipe}'", where=where, hint=hint)
-    return list(from_document(_document(known[recipe], tasks, seed, where), where).tasks)
+    if find_spec("wfcommons") is None:
+        raise InputError("WfCommons is not installed", where=where, hint="pip install 'schedlab[workflows]'")
+    return list(from_document(_document(recipe, tasks, seed, where), where).tasks)
 
 
-def _recipes(where: str) -> dict[str, Any]:
-    """By name: montage, blast …"""
-    try:
-        from wfcommons.wfchef import recipes
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "wfcommons":
-            raise
-        hint = "pip install 'schedlab[workflows]'"
-        raise InputError("WfCommons is not installed", where=where, hint=hint) from None
-    found = {name: kind for name, kind in vars(recipes).items() if name.endswith(_ENDING)}
-    return {name.removesuffix(_ENDING).casefold(): kind for name, kind in sorted(found.items())}
+def _document(recipe: str, tasks: int, seed: int, where: str) -> dict[str, Any]:
+    """As WfFormat."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "workflow.json")
+        command = [sys.executable, "-m", __name__, recipe, str(tasks), str(seed), str(path)]
+        done = subprocess.run(
+            command, env=os.environ | {"PYTHONHASHSEED": "0"}, cwd=folder, capture_output=True, text=True
+        )
+        if done.returncode:
+            last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+            hint = "give more tasks, or another recipe" if done.returncode == _REFUSED else ""
+            raise InputError(f"WfCommons cannot make it: {last}", where=where, hint=hint)
+        document: dict[str, Any] = json.loads(path.read_text())
+        return document
 
 
-def _document(recipe: Any, tasks: int, seed: int, where: str) -> dict[str, Any]:
-    """As WfFormat. WfCommons draws from the global generators of Python and NumPy: seeded, and put back after it."""
+def make(recipe: str, tasks: int, seed: int, path: Path) -> None:
+    import random
+
     import numpy as np
+    from wfcommons.wfchef import recipes
     from wfcommons.wfgen import WorkflowGenerator
 
-    before, before_numpy = random.getstate(), np.random.get_state()
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    kind = getattr(recipes, f"{recipe.capitalize()}Recipe")
     try:
-        random.seed(seed)
-        np.random.seed(seed % 2**32)
-        workflow = WorkflowGenerator(recipe.from_num_tasks(tasks)).build_workflow()
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "workflow.json")
-            workflow.write_json(path)
-            document: dict[str, Any] = json.loads(path.read_text())
-            return document
+        WorkflowGenerator(kind.from_num_tasks(tasks)).build_workflow().write_json(path)
     except ValueError as error:  # fewer tasks than the smallest that it knows
-        raise InputError(f"WfCommons cannot make it: {error}", where=where) from None
-    finally:
-        random.setstate(before)
-        np.random.set_state(before_numpy)
+        sys.stderr.write(f"{error}\n")
+        sys.exit(_REFUSED)
+
+
+if __name__ == "__main__":
+    make(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))

@@ -108,5 +108,4 @@ def _check(key: str, value: Any, text: str, hint: str) -> None:
 
 
 def _default(parameter: inspect.Parameter) -> str:
-    value = parameter.default
-    return f"={'runtime' if value is None else value!r}"
+    return "=runtime" if parameter.default is None else f"={parameter.default!r}"

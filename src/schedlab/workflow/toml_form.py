@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,10 @@ def from_text(content: str, where: str) -> list[Workflow]:
     data, mistakes = load_toml(content, where, hint=_EXAMPLE)
     if not data:
         raise InputError("there is no workflow in this file", where=where, hint=_EXAMPLE)
+
+    def place(*path: str | int) -> str:
+        return f"{where}:{mistakes.lines.line(path)}"
+
     found: list[Workflow] = []
     wrong: list[InputError] = []
     for name, table in data.items():
@@ -40,11 +45,11 @@ def from_text(content: str, where: str) -> list[Workflow]:
         if mistakes:
             continue
         try:
-            found.append(Workflow.of(name, tasks, _place(mistakes, name), _places(mistakes, name)))
+            found.append(Workflow.of(name, tasks, where, partial(place, name, "tasks")))
         except InputErrors as errors:
             wrong += errors.errors
         except InputError as error:
-            wrong.append(error)
+            wrong.append(InputError(error.message, where=place(name), hint=error.hint))
     mistakes.raise_all()
     if wrong:
         raise InputErrors(wrong)
@@ -80,14 +85,6 @@ def _task(values: dict[str, Any]) -> Task:
         name=values.get("name", ""),
         data=values.get("data", {}),
     )
-
-
-def _place(mistakes: TomlMistakes, name: str, *inside: str | int) -> str:
-    return f"{mistakes.file}:{mistakes.lines.line((name, *inside))}"
-
-
-def _places(mistakes: TomlMistakes, name: str) -> Any:
-    return lambda number: _place(mistakes, name, "tasks", number)
 
 
 def write_workflows(path: Path, workflows: Sequence[Workflow], remark: str = "") -> None:

@@ -45,9 +45,8 @@ def from_document(data: Mapping[str, Any], where: str, negative_as_zero: bool = 
         Task(entry.id, count, runtime or 0.0, runtime or 0.0, tuple(entry.after), name, given)
         for entry, count, runtime, name, given in zip(entries, cores, runtimes, _names(entries), data_of, strict=True)
     ]
-    name = data.get("name")
-    name = name if isinstance(name, str) and name else file_stem(where)
-    return workflow_of(name, tasks, where, negative_as_zero)
+    # Names inside are not told apart: two different mosaics are called montage-0.
+    return workflow_of(file_stem(where), tasks, where, negative_as_zero)
 
 
 def _apart(workflow: JsonTable, sizes: dict[str, float]) -> list[_Entry]:

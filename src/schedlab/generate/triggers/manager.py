@@ -12,6 +12,8 @@ from schedlab.model.workflow import Submission
 from schedlab.model.workflow_record import WorkflowRecord
 from schedlab.model.workload import Workload
 
+_ROUNDING = 1e-6  # what may be left of the work of a job that has completed: times are rounded
+
 
 class WorkflowManager(Observer):
     """The tasks of a workflow that wait for nobody are in the workload; this submits the others when they are ready.
@@ -35,9 +37,10 @@ class WorkflowManager(Observer):
         if not submission.ready or job.id >= first + submission.ids:
             return
         attempt, place = divmod(job.id - first, len(submission.jobs))
-        if job.remaining > 0 and attempt < submission.retries:
+        failed = job.remaining > _ROUNDING * max(1.0, job.total_work)
+        if failed and attempt < submission.retries:
             self._submit(view, submission, place, job.id + len(submission.jobs))
-        elif job.remaining <= 0 or submission.condition == ENDED:
+        elif not failed or submission.condition == ENDED:
             self._go_on(view, workflow, place)
 
     def _go_on(self, view: View, workflow: int, place: int) -> None:
