@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 MOST_TASKS = 36  # of more, tasks of one level and name are drawn together: a stage
 MOST_STAGES = 60
+_APART = 0.12  # inches between boxes that have nothing to do with each other
 _STEEP = 0.3  # inches: arrows over less lead from edge to edge of their boxes
 _LANE, _HIGH = 0.27, 0.62  # inches; of which the box takes this share
 _MARGIN, _EDGE = 0.4, 0.05  # inches beside the axes, and beside what is drawn
@@ -226,19 +227,20 @@ def _in_columns(boxes: Sequence[Box]) -> list[float]:
 
 
 def _lanes(boxes: Sequence[Box], per_inch: float) -> list[int]:
-    """So that neither boxes nor the words beside them cover each other; in the lane of one before it where it can."""
+    """So that neither boxes nor the words beside them cover each other. Right behind a box there is only one that
+    waited for it."""
     free: list[float] = []  # when each lane is
+    last: list[int] = []  # who is the last in it
     lanes = [0] * len(boxes)
     for at in sorted(range(len(boxes)), key=lambda at: (boxes[at].begin, boxes[at].level, at)):
         box = boxes[at]
-        open_lanes = [lane for lane, until in enumerate(free) if until <= box.begin]
-        mine = next((lanes[before] for before in box.before if lanes[before] in open_lanes), None)
-        if mine is None:
-            mine = open_lanes[0] if open_lanes else len(free)
+        behind = [lane for lane, one in enumerate(last) if one in box.before and free[lane] <= box.begin]
+        apart = [lane for lane, until in enumerate(free) if until + _APART * per_inch <= box.begin]
+        mine = next(iter([*behind, *apart]), len(free))
         if mine == len(free):
             free.append(0.0)
-        lanes[at] = mine
-        free[mine] = _until(box, per_inch)
+            last.append(at)
+        lanes[at], last[mine], free[mine] = mine, at, _until(box, per_inch)
     return lanes
 
 
