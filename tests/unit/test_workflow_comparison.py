@@ -21,7 +21,7 @@ from schedlab.experiment.keeping import verify
 from schedlab.experiment.results import Results
 from schedlab.experiment.study import parse_study
 from schedlab.experiment.workflow_file import FILE, read_workflows, write_workflows
-from schedlab.experiment.workflow_results import workflow_results
+from schedlab.experiment.workflow_results import workflow_medians, workflow_results
 from schedlab.model.errors import InputError
 
 # Seed 1: the pilot finishes 0, 1 and 3, chained 0, 2 and 3 and 4; seed 2: one of each.
@@ -142,6 +142,10 @@ def test_the_workflows_of_a_study(tmp_path: Path, keep: str) -> None:
     assert first["idle_share"].to_list() == pytest.approx([0, 25 / 72])
     assert first["wait_share"].to_list() == pytest.approx([0.25, 0.25])
     assert len(paired(found, "policy")) == len(found)
+    by_run = workflow_medians(folder, "policy")
+    assert by_run.select("repetition", "policy", "number", "finished", "n", "turnaround").rows() == [
+        (0, "easy", 2, 2, 2, 21), (0, "fcfs", 2, 2, 2, 21), (1, "easy", 3, 3, 3, 18), (1, "fcfs", 3, 3, 3, 18)
+    ]  # fmt: skip
     assert [path.name for path in folder.glob(f"runs/*/{FILE}")] == [FILE] * (4 if keep == "summary" else 0)
     assert verify(folder) == []
     assert Results(folder).table["workflow.turnaround.median"].to_list() == [21, 21, 18, 18]
@@ -167,3 +171,23 @@ def test_a_file_keeps_what_the_table_says(tmp_path: Path) -> None:
 def test_a_study_without_workflows_has_no_file_of_them(tmp_path: Path) -> None:
     run = sl.simulate(sl.Workload.of(submit=[0], runtime=[1], count=[1]), "pool:1")
     assert not write_workflows(run, None, tmp_path / "run") and not (tmp_path / "run").exists()
+
+
+def test_medians_run_by_run_are_those_of_all_together(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    study = parse_study(STUDY.format("summary"), str(folder / "study.toml"))
+    inputs: Any = Handlings()
+    with _planned(folder, study) as (ledger, runs):
+        for run in runs:
+            ledger.done(run, execute(run, asked(study), folder, inputs)["seconds"]["all"])
+    for number, file in enumerate(sorted(folder.glob(f"runs/*/{FILE}"))):  # the first run finished one fewer
+        if number == 0:
+            pl.read_parquet(file).with_columns(finished=pl.col("workflow") > 0).write_parquet(file)
+    together = (
+        first_n(workflow_results(folder), "policy").group_by("run").agg(pl.len().alias("n"), pl.median("runtime"))
+    )
+    found = workflow_medians(folder, "policy")
+    assert sorted(found["finished"] - found["n"])[-1] == 1  # of the run that was compared with it
+    assert found.select("run", "n", "runtime").sort("run").rows() == together.sort("run").rows()
+    with pytest.raises(InputError, match=r"no column 'parameters\.share'"):
+        workflow_medians(folder, "share")
