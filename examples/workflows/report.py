@@ -22,6 +22,7 @@ from schedlab.model.units import format_duration, parse_duration
 
 Cell = Callable[[Point], str]
 NOTHING = "–"
+UNFINISHED = "No run of this set is finished."
 HOUR = 3600.0
 TEMPLATE = Path(__file__).with_name("report_page.md")
 
@@ -42,7 +43,8 @@ def page(sets: Sequence[Set], took: float | None) -> str:
     fields = counts(sets) | settings(sets[2]) | costs(sets, took)
     fields |= {"short": in_short(sets[2]), "costs": cost_table(sets[2])}
     for number, study in enumerate(sets):
-        fields |= {f"findings{number}": bullets(findings(study)), f"tables{number}": "\n\n".join(tables(study))}
+        said, shown = (bullets(findings(study)), "\n\n".join(tables(study))) if len(study.runs) else (UNFINISHED, "")
+        fields |= {f"findings{number}": said, f"tables{number}": shown}
     return TEMPLATE.read_text().format(**fields)
 
 

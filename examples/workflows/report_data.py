@@ -23,6 +23,8 @@ OF_RUNS = {  # column -> metric of the run's summary
     "all_wait": "wait.median",
 }
 MEDIANS = ("n", "runtime", "turnaround")  # over the first n
+COSTS = ("seconds", "cpu", "memory", "simulated")
+EMPTY = dict.fromkeys(("workflow", "x", "method"), pl.String) | dict.fromkeys(("repetition", "number", "finished", *MEDIANS, *COSTS, "speed"), pl.Float64)
 Point = tuple[str, str]  # workflow, and share or period
 
 
@@ -38,6 +40,8 @@ class Set:
     def of(cls, folder: Path) -> Set:
         results = Results(folder)
         varies = next((name for name in ("share", "period") if name in results.varied), "")
+        if not results.results:
+            return cls(results, varies, pl.DataFrame(schema=EMPTY))
         table = results.table
         there = {name: metric for name, metric in OF_RUNS.items() if metric in table.columns}
         x = pl.col(f"parameters.{varies}").cast(pl.String) if varies else pl.lit("")
@@ -116,9 +120,9 @@ def mean_of(runs: pl.DataFrame, metric: str) -> Interval | None:
 def _costs(results: Results) -> pl.DataFrame:
     """`seconds` that each run took, those of the processor, its memory in 10⁶ bytes, and what it simulated: from the
     first fill job to the end of the last phase."""
-    columns = ["run", "seconds", "cpu", "memory", "simulated"]
-    found = pl.DataFrame(list(_cost_rows(results)), columns, orient="row", infer_schema_length=None)
-    return found.with_columns(speed=pl.col("simulated") / pl.col("seconds"))
+    found = pl.DataFrame(list(_cost_rows(results)), ["run", *COSTS], orient="row", infer_schema_length=None)
+    speed = pl.col("simulated") / pl.col("seconds")
+    return found.with_columns(speed=speed, days=speed / 86_400)
 
 
 def _cost_rows(results: Results) -> Iterator[tuple[str, float, float | None, float | None, float]]:

@@ -39,7 +39,7 @@ def draw_all(study: Set, folder: Path) -> None:
     draw(study, folder / "scsf-speedup.png", over_chained, SPEEDUP)
     draw(study, folder / "scsf-turnaround.png", means("turnaround"), "median turnaround of workflows", "s")
     draw(study, folder / "scsf-seconds.png", medians("seconds"), "seconds of a run", spread=RANGE)
-    draw(study, folder / "scsf-speed.png", medians("speed"), "simulated time / real time", spread=RANGE)
+    draw(study, folder / "scsf-speed.png", medians("days"), "simulated days in a second", spread=RANGE)
     utilisation = study_table(study, means("less_idle")).with_columns(pl.col("line") + ", less idle")
     held = study_table(study, means("utilisation")).with_columns(pl.col("line") + ", idle cores included")
     save(pl.concat([utilisation, _told(held, utilisation)]), folder / "scsf-utilisation.png", "utilisation", "%")
