@@ -681,6 +681,9 @@ class Simulation:
     def set_pairs(self, pairs: Pairs) -> None:
         """Before `run`: how fast applications run beside one another."""
 
+    def stop_at(self, time: float) -> None:
+        """Before `run`: what happens later does not happen."""
+
     def add_execution(self, model: Execution) -> None:
         """Before `run`: how placed jobs fare."""
 
