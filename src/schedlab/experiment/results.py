@@ -42,6 +42,7 @@ from schedlab.workload.notes import notes_together, run_notes
 if TYPE_CHECKING:
     import polars as pl
 
+_SPEAKING = ("log", "model", "cluster", "policy", "heatmap", "workflows", "handling")  # values that need no name
 METRICS = ("wait.mean", "wait.median", "wait.p95", "bounded_slowdown.mean", "utilisation", "makespan")
 
 
@@ -358,5 +359,5 @@ class Results:
 
     def _shown(self, name: str, value: Any) -> str:
         """`easy` and a file speak for themselves, a number does not."""
-        alone = name in ("log", "model", "cluster", "policy", "heatmap") or self.called(name, value) is not value
+        alone = name in _SPEAKING or self.called(name, value) is not value
         return self.short(name, value) if alone else f"{name} {self.short(name, value)}"

@@ -57,7 +57,8 @@ def workflow_sweep(results: Results, x: str | None = None) -> tuple[pl.DataFrame
     rows = []
     for run, handling, kind in table.select("run", "handling", "kind").unique(maintain_order=True).iter_rows():
         place = kind if axis is None else axis.places.get(points[run].get(axis.parameter))
-        line = ", ".join(filter(None, (handling, results.words(others, points[run]))))
+        own = "" if axis is not None and axis.parameter == "handling" else handling
+        line = ", ".join(filter(None, (own, results.words(others, points[run])))) or results.name
         rows.append((run, handling, kind, place, line, "" if axis is None else kind))
     names = ["run", "handling", "kind", "x", "line", "panel"]
     where = pl.DataFrame(rows, names, orient="row", infer_schema_length=None)
