@@ -2,9 +2,12 @@
 
 import polars as pl
 import pytest
+from tests.fragile import BrokenOffError, Fragile
 from tests.workflow_graphs import BRANCHES, DIAMOND, FAILING
 
-from schedlab import simulate
+from schedlab import PolicyError, Run, Scenario, simulate
+from schedlab.engine import simulate as engine
+from schedlab.engine.checkpoint import Checkpoint
 from schedlab.generate.triggers.inject import FIRST_ID, AtTimes, InTurn, JobTemplate, Periodic, inject
 from schedlab.model.predecessors import COMPLETED, ENDED, Predecessor
 from schedlab.model.workload import JobBatch, Workload
@@ -107,3 +110,23 @@ def test_a_manager_knows_every_workflow_also_where_the_log_is_read_piece_by_piec
     assert found[4 + 4][0] == 20 + 16  # E of the second one, after A, B and C
     users = run.jobs.filter(pl.col("job") >= FIRST_ID)["user"].unique().to_list()
     assert [workload.labels["user"][n] for n in users] == ["workflow"]
+
+
+def test_a_run_that_was_broken_off_goes_on_with_its_workflows(tmp_path):
+    kinds = [handled(DIAMOND, "chained(ready)"), handled(FAILING, "chained(ready,retries=1)")]
+    workload = inject(base(), Periodic(every=7), InTurn(kinds))
+    list(workload.batches())
+
+    def run(checkpoint) -> Run | None:
+        simulation = engine.Simulation(Scenario(workload, "pool:5", "easy", checkpoint=checkpoint))
+        simulation.core.set_ticks(1, 0.0)
+        try:
+            return simulation.run()
+        except PolicyError as error:
+            assert isinstance(error.__cause__, BrokenOffError)
+            return None
+
+    whole = run(None)
+    assert run(Fragile(tmp_path, 5)) is None
+    found = run(Checkpoint(tmp_path, every=1e9))
+    assert found.jobs.equals(whole.jobs) and found.table("workflows").equals(whole.table("workflows"))

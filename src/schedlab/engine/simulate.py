@@ -52,7 +52,7 @@ def simulate(
     `dependencies`, `beliefs`, `requests`, `observers`, `heatmap`, `repetition`, `validate`, `out`, `force`,
     `checkpoint`, `performance`, `places`, `reasons`, `until`, `reading`. With `out` the run streams into that folder
     and memory stays small; without, it is kept in memory. `progress` is called a few times a second, also in a slow
-    pass; `watch`, with the view (to look at, not to decide), only at the ends of instants. If a policy or an observer in
+    pass; `watch`, with the view (to look at, not to decide), only at the ends of instants. If a policy or observer in
     Python fails, the error says where, and what had been simulated until then is its `run` (and in `out`), marked as
     incomplete. With a `checkpoint` the run can be interrupted at any time: the same call takes it up again.
     """
