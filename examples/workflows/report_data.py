@@ -12,19 +12,24 @@ import polars as pl
 from schedlab.analysis.interval import Interval, student_interval
 from schedlab.analysis.repetitions import ratio, ratio_interval
 from schedlab.experiment.results import Results
-from schedlab.experiment.workflow_results import workflow_medians
 
 METHODS = ("pilot", "chained", "aware")
-OF_RUNS = {  # column -> metric of the run's summary
+OF_RUNS = {  # column -> metric of the study's table, in which those of workflows are over the first n
+    "runtime": "workflow.runtime.median",
+    "turnaround": "workflow.turnaround.median",
+    "number": "workflow.number",
+    "finished": "workflow.finished",
     "utilisation": "utilisation",
     "less_idle": "utilisation_less_idle",
     "idle_share": "workflow.idle_share",
     "others_wait": "others.wait.median",
     "all_wait": "wait.median",
 }
-MEDIANS = ("n", "runtime", "turnaround")  # over the first n
+OF_METHODS = ("n", "runtime", "turnaround")  # known when all methods are there
 COSTS = ("seconds", "cpu", "memory", "simulated")
-EMPTY = dict.fromkeys(("workflow", "x", "method"), pl.String) | dict.fromkeys(("repetition", "number", "finished", *MEDIANS, *COSTS, "speed"), pl.Float64)
+EMPTY = dict.fromkeys(("workflow", "x", "method"), pl.String()) | dict.fromkeys(
+    ("repetition", *OF_RUNS, "n", *COSTS, "speed"), pl.Float64()
+)
 Point = tuple[str, str]  # workflow, and share or period
 
 
@@ -43,7 +48,6 @@ class Set:
         if not results.results:
             return cls(results, varies, pl.DataFrame(schema=EMPTY))
         table = results.table
-        there = {name: metric for name, metric in OF_RUNS.items() if metric in table.columns}
         x = pl.col(f"parameters.{varies}").cast(pl.String) if varies else pl.lit("")
         runs = table.select(
             "run",
@@ -51,12 +55,12 @@ class Set:
             workflow="parameters.workflows",
             x=x,
             method="parameters.handling",
-            **{name: pl.col(metric) for name, metric in there.items()},
+            **{name: pl.col(metric) for name, metric in OF_RUNS.items() if metric in table.columns},
         )
-        medians = workflow_medians(results).select("run", "number", "finished", *MEDIANS)
-        runs = runs.join(medians, on="run", how="left", maintain_order="left")
-        all_there = pl.col("method").n_unique().over("workflow", "x", "repetition") == len(METHODS)
-        runs = runs.with_columns(pl.when(all_there).then(pl.col(*MEDIANS)))  # else n is not known yet
+        compared = ["workflow", "x", "repetition"]
+        fewest = pl.when(pl.col("finished") > 0).then("finished").min().over(compared)
+        all_there = pl.col("method").n_unique().over(compared) == len(METHODS)
+        runs = runs.with_columns(n=fewest).with_columns(pl.when(all_there).then(pl.col(*OF_METHODS)))
         return cls(results, varies, runs.join(_costs(results), on="run", how="left", maintain_order="left"))
 
     @property

@@ -17,11 +17,12 @@ from schedlab.analysis.workflows import workflow_table
 from schedlab.cli.main import app
 from schedlab.experiment.coordinator import asked
 from schedlab.experiment.execute import execute
+from schedlab.experiment.first_workflows import over_first_workflows
 from schedlab.experiment.keeping import verify
 from schedlab.experiment.results import Results
 from schedlab.experiment.study import parse_study
 from schedlab.experiment.workflow_file import FILE, read_workflows, write_workflows
-from schedlab.experiment.workflow_results import workflow_medians, workflow_results
+from schedlab.experiment.workflow_results import workflow_results
 from schedlab.model.errors import InputError
 
 # Seed 1: the pilot finishes 0, 1 and 3, chained 0, 2 and 3 and 4; seed 2: one of each.
@@ -99,6 +100,29 @@ def test_medians_of_one_run_and_of_several() -> None:
     assert high - 25 == pytest.approx(12.706 * 5, rel=1e-3) and 25 - low == pytest.approx(high - 25)
 
 
+def test_the_table_of_a_study_is_over_the_first_n() -> None:
+    """Of pilots two finished, of chained three (turnarounds 10, 20 and 90); under aware none did."""
+    runs = pl.DataFrame(
+        {
+            "run": ["p", "c", "a", "other"],
+            "repetition": [0, 0, 0, 0],
+            "seed": [5, 5, 5, 5],
+            "parameters.handling": ["pilot", "chained", "aware", "chained"],
+            "parameters.share": [0.1, 0.1, 0.1, 0.2],
+            "workflow.finished": [2.0, 3.0, 0.0, 9.0],
+            "workflow.turnaround.mean": [50.0, 40.0, None, 70.0],
+            "wait.mean": [1.0, 2.0, 3.0, 4.0],
+        }
+    )
+    own = workflow_table(simulated([chained(DIAMOND)], [(0, 0), (30, 0), (60, 0)], cluster="pool:4"))
+    own = own.with_columns(turnaround=pl.Series([10.0, 20.0, 90.0]))
+    found = over_first_workflows(runs, {"c": own}.get)
+    assert found["workflow.turnaround.mean"].to_list() == [50, 15, None, 70]
+    assert found["workflow.finished"].to_list() == [2, 3, 0, 9]
+    assert found["wait.mean"].to_list() == [1, 2, 3, 4]
+    assert over_first_workflows(runs, lambda run: None).equals(runs)
+
+
 STUDY = """
 keep = "{}"
 repetitions = 2
@@ -142,10 +166,6 @@ def test_the_workflows_of_a_study(tmp_path: Path, keep: str) -> None:
     assert first["idle_share"].to_list() == pytest.approx([0, 25 / 72])
     assert first["wait_share"].to_list() == pytest.approx([0.25, 0.25])
     assert len(paired(found, "policy")) == len(found)
-    by_run = workflow_medians(folder, "policy")
-    assert by_run.select("repetition", "policy", "number", "finished", "n", "turnaround").rows() == [
-        (0, "easy", 2, 2, 2, 21), (0, "fcfs", 2, 2, 2, 21), (1, "easy", 3, 3, 3, 18), (1, "fcfs", 3, 3, 3, 18)
-    ]  # fmt: skip
     assert [path.name for path in folder.glob(f"runs/*/{FILE}")] == [FILE] * (4 if keep == "summary" else 0)
     assert verify(folder) == []
     assert Results(folder).table["workflow.turnaround.median"].to_list() == [21, 21, 18, 18]
@@ -171,23 +191,3 @@ def test_a_file_keeps_what_the_table_says(tmp_path: Path) -> None:
 def test_a_study_without_workflows_has_no_file_of_them(tmp_path: Path) -> None:
     run = sl.simulate(sl.Workload.of(submit=[0], runtime=[1], count=[1]), "pool:1")
     assert not write_workflows(run, None, tmp_path / "run") and not (tmp_path / "run").exists()
-
-
-def test_medians_run_by_run_are_those_of_all_together(tmp_path: Path) -> None:
-    folder = tmp_path / "study"
-    study = parse_study(STUDY.format("summary"), str(folder / "study.toml"))
-    inputs: Any = Handlings()
-    with _planned(folder, study) as (ledger, runs):
-        for run in runs:
-            ledger.done(run, execute(run, asked(study), folder, inputs)["seconds"]["all"])
-    for number, file in enumerate(sorted(folder.glob(f"runs/*/{FILE}"))):  # the first run finished one fewer
-        if number == 0:
-            pl.read_parquet(file).with_columns(finished=pl.col("workflow") > 0).write_parquet(file)
-    together = (
-        first_n(workflow_results(folder), "policy").group_by("run").agg(pl.len().alias("n"), pl.median("runtime"))
-    )
-    found = workflow_medians(folder, "policy")
-    assert sorted(found["finished"] - found["n"])[-1] == 1  # of the run that was compared with it
-    assert found.select("run", "n", "runtime").sort("run").rows() == together.sort("run").rows()
-    with pytest.raises(InputError, match=r"no column 'parameters\.share'"):
-        workflow_medians(folder, "share")

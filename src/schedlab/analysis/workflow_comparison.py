@@ -41,7 +41,7 @@ def first_n(table: pl.DataFrame, by: str = "handling", *, within: Sequence[str] 
     """
     import polars as pl
 
-    method, context = compared_columns(table, by, within)
+    method, context = _columns(table, by, within)
     finished = pl.col("finished").sum().over([*context, method])
     fewest = finished.min().over(context) if context else finished.min()
     ordered = table.with_row_index("at").with_columns(n=fewest).filter("finished").sort("workflow", maintain_order=True)
@@ -53,14 +53,14 @@ def paired(table: pl.DataFrame, by: str = "handling", *, within: Sequence[str] |
     """The workflows that finished in all of the runs to compare: the same number is the same workflow. As `first_n`."""
     import polars as pl
 
-    method, context = compared_columns(table, by, within)
+    method, context = _columns(table, by, within)
     methods = pl.col(method).n_unique()
     everywhere = methods.over(context) if context else methods
     done = pl.col(method).filter(pl.col("finished")).n_unique().over([*context, "workflow", "kind"])
     return table.filter(pl.col("finished") & (done == everywhere))
 
 
-def compared_columns(table: pl.DataFrame, by: str, within: Sequence[str] | None = None) -> tuple[str, list[str]]:
+def _columns(table: pl.DataFrame, by: str, within: Sequence[str] | None) -> tuple[str, list[str]]:
     """What tells the methods apart, and what the runs to compare agree in. A parameter that each method has one value
     of is a part of the method."""
     import polars as pl
