@@ -12,6 +12,7 @@ import polars as pl
 from schedlab.analysis.interval import Interval, student_interval
 from schedlab.analysis.repetitions import ratio, ratio_interval
 from schedlab.experiment.results import Results
+from schedlab.model.units import parse_duration
 
 METHODS = ("pilot", "chained", "aware")
 OF_RUNS = {  # column -> metric of the study's table, in which those of workflows are over the first n
@@ -65,23 +66,22 @@ class Set:
 
     @property
     def points(self) -> list[Point]:
-        """In the order of the study file."""
+        """Workflows in the order of the study file, then from few of them to many."""
+        names = list(self.results.study["names"]["workflows"].values())
         planned = {
             (str(self.results.called("workflows", run.point["workflows"])), str(run.point.get(self.varies, "")))
             for run in self.results.planned
         }
-        order = [self._values("workflows"), self._values(self.varies)]
-        return sorted(planned, key=lambda point: tuple(of.index(value) for of, value in zip(order, point, strict=True)))
+        return sorted(planned, key=lambda point: (names.index(point[0]), self._often(point[1])))
+
+    def _often(self, x: str) -> float:
+        return float(x) if self.varies == "share" else -parse_duration(x) if self.varies else 0.0
 
     @property
     def with_workflows(self) -> list[Point]:
         """Those of the points at which workflows came."""
         came = set(self.runs.filter(pl.col("number") > 0).select("workflow", "x").iter_rows())
         return [point for point in self.points if point in came]
-
-    def _values(self, name: str) -> list[str]:
-        found = (str(self.results.called(name, run.point.get(name, ""))) for run in self.results.planned)
-        return list(dict.fromkeys(found))
 
     def at(self, point: Point, method: str) -> pl.DataFrame:
         """The runs of a point and a method, by repetition."""
