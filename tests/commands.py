@@ -20,11 +20,12 @@ SECONDS = 400
 def schedlab(
     *words: object, folder: Path | None = None, cores: Collection[int] = ()
 ) -> subprocess.CompletedProcess[str]:
-    """As `subprocess.run(["schedlab", *words], cwd=folder, capture_output=True, text=True)`, on all cores or on some."""
+    """As `subprocess.run(["schedlab", *words], cwd=folder, capture_output=True, text=True)`, on these cores alone."""
     command = ["schedlab", *map(str, words)]
     with tempfile.TemporaryDirectory() as place:
         told = Path(place, "stdout"), Path(place, "stderr")
-        process = FORKSERVER.Process(target=_perform, args=(command, folder or Path.cwd(), dict(os.environ), told, cores))
+        given = (command, folder or Path.cwd(), dict(os.environ), told, cores)
+        process = FORKSERVER.Process(target=_perform, args=given)
         process.start()
         process.join(SECONDS)
         if process.exitcode is None:
