@@ -53,6 +53,8 @@ class PythonHost final : public Host {
       columns.group = column<std::int32_t>("group"), columns.queue = column<std::int32_t>("queue");
       columns.partition = column<std::int32_t>("partition");
       columns.application = optional<std::int32_t>("application");
+      columns.rank_cores = optional<std::int64_t>("rank_cores");
+      if (columns.rank_cores) columns.rank_limit = column<double>("rank_limit");
       columns.key[0] = optional<double>("order"), columns.key[1] = optional<double>("scan");
       columns.shape_end = optional<std::int64_t>("shape_end");
       if (columns.shape_end) {
@@ -158,10 +160,10 @@ using WindowChoice = std::tuple<std::vector<int>, double, double, std::vector<st
 class NativePolicy {
  public:
   NativePolicy(const std::string &backfill, const OrderChoice &order, const std::optional<OrderChoice> &scan,
-               std::int64_t depth, int reservations) {
+               std::int64_t depth, int reservations, Periods periods, Time half_life) {
     std::optional<Order> scan_order;
     if (scan) scan_order = make(*scan);
-    choice_.emplace(PolicyChoice{backfill, make(order), scan_order, depth, reservations});
+    choice_.emplace(PolicyChoice{backfill, make(order), scan_order, depth, reservations, periods, half_life});
     make_policy(*choice_, false);  // says at once what is wrong
   }
 
@@ -280,7 +282,7 @@ class Simulation {
       gate_ = std::make_unique<PythonGate>(allows, engine().view());
       engine().set_gate(gate_.get());
     }
-    engine().prepare(watched || decider_->needs_estimated_ends());
+    engine().prepare(watched || decider_->needs_estimated_ends(), decider_->usage_half_life());
   }
 
   double run() {
@@ -315,6 +317,7 @@ class Simulation {
   void give_reasons() { engine().give_reasons(); }
 
   void set_pairs(const std::shared_ptr<Pairs> &pairs) { engine().set_pairs(pairs); }
+  void stop_at(Time time) { engine().stop_at(time); }
   void add_execution(const std::shared_ptr<Execution> &model) { engine().add_execution(model); }
   void add_python_execution(const std::string &name, nb::object work, nb::object rate) {
     auto model = std::make_shared<PythonExecution>(name, work, rate);
@@ -416,8 +419,16 @@ void bind_engine(nb::module_ &module) {
   nb::exception<InvariantError>(module, "InvariantError");
 
   nb::class_<NativePolicy>(module, "NativePolicy", "A built-in policy.")
-      .def(nb::init<const std::string &, const OrderChoice &, const std::optional<OrderChoice> &, std::int64_t, int>(),
-           nb::kw_only(), "backfill"_a, "order"_a, "scan"_a.none(), "depth"_a, "reservations"_a)
+      .def(
+          "__init__",
+          [](NativePolicy *self, const std::string &backfill, const OrderChoice &order,
+             const std::optional<OrderChoice> &scan, std::int64_t depth, int reservations, Time every,
+             Time backfill_every, Time keys_every, Time half_life) {
+            new (self) NativePolicy(backfill, order, scan, depth, reservations, {every, backfill_every, keys_every},
+                                    half_life);
+          },
+          nb::kw_only(), "backfill"_a, "order"_a, "scan"_a.none(), "depth"_a, "reservations"_a, "every"_a = 0.0,
+          "backfill_every"_a = 0.0, "keys_every"_a = 0.0, "half_life"_a = 0.0)
       .def("decide", &NativePolicy::decide, "view"_a, "What it would do now, done.")
       .def("memory", &NativePolicy::memory, "What it remembers beyond the marks on jobs.")
       .def("recall", &NativePolicy::recall, "view"_a, "memory"_a, "Finds its place again in a run that is taken up.");
@@ -469,6 +480,7 @@ void bind_engine(nb::module_ &module) {
            "size.")
       .def("set_pairs", &Simulation::set_pairs, "pairs"_a,
            "Before `run`: how fast applications run beside one another.")
+      .def("stop_at", &Simulation::stop_at, "time"_a, "Before `run`: what happens later does not happen.")
       .def("add_execution", &Simulation::add_execution, "model"_a, "Before `run`: how placed jobs fare.")
       .def("add_python_execution", &Simulation::add_python_execution, "name"_a, "work"_a.none(), "rate"_a.none(),
            "The same in Python: work(view, job, nodes) and rate(view, job, neighbours), or None.")

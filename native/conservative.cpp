@@ -64,7 +64,7 @@ class Conservative final : public QueuePolicy {
     }
     look_at(view, events);
     enqueue(view);
-    if (order_.dynamic()) refresh(view);
+    if (keys_are_due(view) && changing(view)) refresh(view);
     if (!by_nodes_ && view.plans_by_nodes()) {
       plan_ = Plan::by_nodes(view);
       by_nodes_ = anew = true;
@@ -256,7 +256,7 @@ class Conservative final : public QueuePolicy {
 }  // namespace
 
 std::unique_ptr<Decider> make_conservative(const PolicyChoice &choice) {
-  return std::make_unique<Conservative>(choice.order);
+  return std::make_unique<Conservative>(choice);
 }
 
 }  // namespace schedlab

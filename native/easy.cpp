@@ -175,7 +175,7 @@ class Failures {
 class Easy final : public QueuePolicy {
  public:
   Easy(const PolicyChoice &choice)
-      : QueuePolicy(choice.order),
+      : QueuePolicy(choice),
         scan_(choice.scan.value_or(choice.order)),
         own_scan_(!(scan_ == choice.order)),
         strict_(choice.backfill == "easy-strict"),
@@ -196,7 +196,9 @@ class Easy final : public QueuePolicy {
   }
 
  protected:
-  bool dynamic() const override { return order_.dynamic() || scan_.dynamic(); }
+  bool dynamic() const override {
+    return order_.dynamic() || scan_.dynamic() || (own_scan_ && scan_.ages_after() < kNever);
+  }
   // A head that waits for the calendar, or for others to leave its nodes, and not for room has another shadow time
   // whenever a job has started.
   bool settles(const View &view) const override {

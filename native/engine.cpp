@@ -78,7 +78,10 @@ void Engine::run(Decider &decider) {
   finish();
 }
 
-void Engine::prepare(bool track_ends) { track_ends_ = track_ends; }
+void Engine::prepare(bool track_ends, Time half_life) {
+  track_ends_ = track_ends;
+  if (half_life > 0) usage_ = std::make_unique<Usage>(half_life), note_moves_ = true;
+}
 
 bool Engine::more_input() {
   if (cursor_ == input_.size && !input_over_) {
@@ -119,6 +122,10 @@ bool Engine::advance() {
   for (;;) {
     if (!instant_open_) {
       const Time next = find_next();
+      if (next > until_) [[unlikely]] {
+        now_ = std::max(now_, until_);
+        return false;
+      }
       if (next == kNever) {
         if (!stays_open()) return false;
         continue;

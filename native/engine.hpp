@@ -16,6 +16,7 @@
 #include "occupants.hpp"
 #include "placement.hpp"
 #include "tables.hpp"
+#include "usage.hpp"
 #include "view.hpp"
 
 namespace schedlab {
@@ -60,6 +61,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void give_reasons();                                    // why jobs wait
   void measure() { meter_ = std::make_unique<Meter>(); }  // what each decision costs
 
+  void stop_at(Time time) { until_ = time; }  // what happens later does not happen
+
   void run(Decider &decider);
 
   // Taking up a run that was interrupted. `keep_journal` writes down what deciders do; at the end of any instant,
@@ -73,9 +76,10 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void tick_every(int instants) { tick_every_ = instants_left_ = instants; }
 
   // The same by hand: prepare; then, as long as `advance` says so, open the pass, decide, close it; then finish.
-  void prepare(bool track_ends);  // whether the estimated ends of running jobs are kept
-  bool advance();                 // to the next pass; false when nothing will happen any more
-  Time next_time();               // when something happens next, as things are
+  // Whether the estimated ends of running jobs are kept; and what users have used, with which half-life (0: not that).
+  void prepare(bool track_ends, Time half_life = 0);
+  bool advance();    // to the next pass; false when nothing will happen any more
+  Time next_time();  // when something happens next, as things are
   void open_pass(Decider &decider);
   void close_pass(Decider &decider);
   void finish();
@@ -291,6 +295,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::shared_ptr<View> view_;  // may be held for longer than we live
   Gate *gate_ = nullptr;
   LiveCluster cluster_;
+  std::unique_ptr<Usage> usage_;        // null if no order asks for it
   std::unique_ptr<BudgetBooks> books_;  // null if there is no budget
   bool track_ends_ = false;
   bool cores_say_it_all_ = true;  // of every job that has been eligible: see Plan::countable
@@ -302,7 +307,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::int64_t input_begin_ = 0;  // position in the log of its first job
   bool input_over_ = false;
 
-  Time now_ = 0;
+  Time now_ = 0, until_ = kNever;
   bool instant_open_ = false;
   JobPool jobs_;
   std::vector<Slot> gone_;  // left in this round; their slots are free when the decider has been told

@@ -29,7 +29,7 @@ class NoBackfill final : public QueuePolicy {
 
 class Skip final : public QueuePolicy {
  public:
-  Skip(Order order, std::int64_t depth) : QueuePolicy(std::move(order)), depth_(depth) {}
+  explicit Skip(const PolicyChoice &choice) : QueuePolicy(choice), depth_(choice.depth) {}
 
   Why reason(View &view, Slot slot) override {
     if (const auto obstacle = view.obstacle(slot)) return {*obstacle};
@@ -65,8 +65,8 @@ class Skip final : public QueuePolicy {
 }  // namespace
 
 std::unique_ptr<Decider> make_in_order(const PolicyChoice &choice) {
-  if (choice.backfill == "skip") return std::make_unique<Skip>(choice.order, choice.depth);
-  return std::make_unique<NoBackfill>(choice.order);
+  if (choice.backfill == "skip") return std::make_unique<Skip>(choice);
+  return std::make_unique<NoBackfill>(choice);
 }
 
 }  // namespace schedlab

@@ -82,6 +82,8 @@ struct Extra {
   std::vector<Predecessor> before;  // of one that was submitted during the run, until it enters: whom it waits for,
   bool any = false;                 // of whom one suffices
   Time promised = kNever;           // see Promises; where an order asks for it
+  std::int64_t rank_cores = 0;      // it is ranked in queues as a job of so many cores and such a limit would be that
+  Time rank_limit = 0;              // is eligible since it was submitted; 0: as itself
 };
 
 // In the order in which the loop needs the fields: five cache lines that every job touches, and one that few do.
@@ -136,6 +138,10 @@ struct alignas(64) Job {
   Shares reserved_shares;
   std::uint64_t reserved_mark;    // of the plan, when nothing earlier was found
   std::int32_t application = -1;  // its row of the heatmap; -1: none
+
+  // As what queues rank it.
+  bool ranked() const { return extra && extra->rank_cores > 0; }
+  Time ranked_since() const { return ranked() ? submit : eligible; }
 
   Extra &more() { return *(extra ? extra : extra = std::make_unique<Extra>()); }
 

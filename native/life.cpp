@@ -37,6 +37,8 @@ void Engine::submit() {
   if (input_.key[1]) job.given_key[1] = input_.key[1][i];
   if (input_.application) job.application = input_.application[i];
   job.make_new();
+  if (input_.rank_cores && input_.rank_cores[i] > 0) [[unlikely]]
+    job.more().rank_cores = input_.rank_cores[i], job.more().rank_limit = input_.rank_limit[i];
   if (input_.shape_end) read_shapes(job, i);
   if (input_.attachment_end) [[unlikely]]
     read_attachments(job, i);
@@ -187,6 +189,7 @@ void Engine::note_move(Slot slot, bool onto) {
   if (track_moves_) moves_.push_back({slot, onto, job.shares});
   if (occupants_) occupants_->move(slot, job.shares, onto);
   if (company_) company_->move(job, onto);
+  if (usage_) usage_->move(job, onto, now_);
   if (all_places_ || job.granted) {
     if (slot >= here_since_.size()) here_since_.resize(slot + 1);
     if (onto)

@@ -26,6 +26,10 @@ enum class Order::Op : std::uint8_t {
   Now,
   Waiting,
   Fill,
+  UserUsage,
+  GroupUsage,
+  Machine,
+  Aged,
   Promised,
   Given0,
   Given1,
@@ -71,6 +75,10 @@ Order::Order(const std::vector<std::pair<std::string, double>> &program) {
                                                  {"now", Op::Now},
                                                  {"waiting", Op::Waiting},
                                                  {"fill", Op::Fill},
+                                                 {"user_usage", Op::UserUsage},
+                                                 {"group_usage", Op::GroupUsage},
+                                                 {"machine", Op::Machine},
+                                                 {"aged", Op::Aged},
                                                  {"promised", Op::Promised},
                                                  {"given-order", Op::Given0},
                                                  {"given-scan", Op::Given1},
@@ -98,7 +106,9 @@ Order::Order(const std::vector<std::pair<std::string, double>> &program) {
     depth += op < Op::Neg ? 1 : op < Op::Add ? 0 : -1;
     if (depth < 1 || depth > kStack) throw std::invalid_argument("an order's formula is malformed or too deep");
     promises_ = promises_ || op == Op::Promised;
-    dynamic_ = dynamic_ || (op >= Op::Wait && op <= Op::Fill);
+    dynamic_ = dynamic_ || (op >= Op::Wait && op <= Op::GroupUsage);
+    if (op == Op::Aged) ages_after_ = std::min(ages_after_, number);
+    by_usage_ = by_usage_ || op == Op::UserUsage || op == Op::GroupUsage;
     by_load_ = by_load_ || op == Op::Waiting || op == Op::Fill;
     steps_.push_back({op, number});
   }
@@ -130,6 +140,7 @@ static double fill(double cores, double free) { return free <= 0 ? 1 : cores > f
 double Order::computed(const View &view, const Job &job) const {
   std::array<double, kStack> stack;
   double *top = stack.data() - 1;
+  const bool ranked = job.ranked();
   for (const Step &step : steps_) {
     if (step.op >= Op::Add) --top;  // top[0] and top[1] are its arguments
     switch (step.op) {
@@ -140,19 +151,19 @@ double Order::computed(const View &view, const Job &job) const {
         *++top = job.submit;
         break;
       case Op::Eligible:
-        *++top = job.eligible;
+        *++top = job.ranked_since();
         break;
       case Op::Estimate:
-        *++top = job.estimate;
+        *++top = ranked ? job.extra->rank_limit : job.estimate;
         break;
       case Op::Limit:
-        *++top = job.limit;
+        *++top = ranked ? job.extra->rank_limit : job.limit;
         break;
       case Op::Cores:
-        *++top = static_cast<double>(job.cores);
+        *++top = static_cast<double>(ranked ? job.extra->rank_cores : job.cores);
         break;
       case Op::Count:
-        *++top = static_cast<double>(job.count);
+        *++top = static_cast<double>(ranked ? job.extra->rank_cores : job.count);
         break;
       case Op::Memory:
         *++top = static_cast<double>(job.count) * static_cast<double>(job.request->memory);
@@ -173,7 +184,7 @@ double Order::computed(const View &view, const Job &job) const {
         *++top = static_cast<double>(job.sequence);
         break;
       case Op::Wait:
-        *++top = view.now() - job.eligible;
+        *++top = view.now() - job.ranked_since();
         break;
       case Op::Now:
         *++top = view.now();
@@ -183,6 +194,18 @@ double Order::computed(const View &view, const Job &job) const {
         break;
       case Op::Fill:
         *++top = fill(static_cast<double>(job.cores), static_cast<double>(view.cluster().usable_cores()));
+        break;
+      case Op::UserUsage:
+        *++top = view.usage() ? view.usage()->of_user(job.user, view.now()) : 0;
+        break;
+      case Op::GroupUsage:
+        *++top = view.usage() ? view.usage()->of_group(job.group, view.now()) : 0;
+        break;
+      case Op::Machine:
+        *++top = static_cast<double>(view.machine().cores());
+        break;
+      case Op::Aged:
+        *++top = std::max(job.ranked_since(), view.now() - step.number);
         break;
       case Op::Promised:
         *++top = job.extra ? job.extra->promised : kNever;

@@ -33,7 +33,10 @@ class Order {
   bool by_formula() const { return !source_; }
   // Does the key change while the job waits?
   bool dynamic() const { return dynamic_; }
-  bool by_load() const { return by_load_; }       // ... and when others start?
+  bool by_load() const { return by_load_; }  // ... and when others start?
+  // How long keys stay as they are while jobs wait: until one has waited so long; kNever if that does not matter.
+  Time ages_after() const { return ages_after_; }
+  bool by_usage() const { return by_usage_; }     // it looks at what users have used (Usage)
   bool by_promises() const { return promises_; }  // it looks at what was promised (Promises)
   friend bool operator==(const Order &, const Order &) = default;
 
@@ -47,7 +50,8 @@ class Order {
   double computed(const View &view, const Job &job) const;
 
   std::vector<Step> steps_;
-  bool dynamic_ = false, by_load_ = false, promises_ = false;
+  Time ages_after_ = kNever;
+  bool dynamic_ = false, by_load_ = false, by_usage_ = false, promises_ = false;
   std::shared_ptr<KeySource> source_;
 };
 

@@ -10,10 +10,7 @@ namespace {
 class PlannedEasy final : public QueuePolicy {
  public:
   explicit PlannedEasy(const PolicyChoice &choice)
-      : QueuePolicy(choice.order),
-        scan_(choice.scan.value_or(choice.order)),
-        depth_(choice.depth),
-        reservations_(choice.reservations) {}
+      : QueuePolicy(choice), scan_(choice.scan), depth_(choice.depth), reservations_(choice.reservations) {}
 
   bool needs_estimated_ends() const override { return true; }
 
@@ -34,9 +31,10 @@ class PlannedEasy final : public QueuePolicy {
   }
 
  protected:
-  bool dynamic() const override { return true; }  // the plan is made anew each time, so may the order be
+  bool settles(const View &) const override { return false; }  // the plan is made anew each time
 
   void pass(View &view) override {
+    if (!somebody_may_fit(view)) return;
     if (!plan_ || by_nodes_ != view.plans_by_nodes())
       plan_ = Plan::of(view), by_nodes_ = view.plans_by_nodes();
     else
@@ -58,8 +56,21 @@ class PlannedEasy final : public QueuePolicy {
       ++made;
       p = queue_.next(p);
     }
+    if (scan_) {
+      backfill_in_scan_order(view, p, left);
+      return;
+    }
+    while (!queue_.at_end(p) && left-- > 0)
+      p = try_now(view, *plan_, queue_[p].slot, true) ? queue_.erase(p) : queue_.next(p);
+  }
+
+ private:
+  void backfill_in_scan_order(View &view, WaitingList::Position p, std::int64_t left) {
     std::vector<Waiting> rest;
-    for (; !queue_.at_end(p); p = queue_.next(p)) rest.push_back(scan_entry(view, queue_[p].slot));
+    for (; !queue_.at_end(p); p = queue_.next(p)) {
+      const Slot slot = queue_[p].slot;
+      rest.push_back(waiting(view.job(slot), slot, scan_->key(view, slot)));
+    }
     std::sort(rest.begin(), rest.end(), [](const Waiting &a, const Waiting &b) { return a.before(b); });
     for (const Waiting &who : rest) {
       if (left-- <= 0) break;
@@ -68,9 +79,6 @@ class PlannedEasy final : public QueuePolicy {
       queue_.erase(waiting(job, who.slot, job.key));
     }
   }
-
- private:
-  Waiting scan_entry(const View &view, Slot slot) const { return waiting(view.job(slot), slot, scan_.key(view, slot)); }
 
   bool try_now(View &view, Plan &plan, Slot slot, bool backfilled) {
     const Job &job = view.job(slot);
@@ -83,7 +91,7 @@ class PlannedEasy final : public QueuePolicy {
     return started;
   }
 
-  Order scan_;
+  std::optional<Order> scan_;
   std::int64_t depth_;
   int reservations_;
   std::unique_ptr<Plan> plan_;  // made anew in each pass; kept for its memory

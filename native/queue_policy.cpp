@@ -6,6 +6,10 @@ namespace schedlab {
 
 void QueuePolicy::decide(View &view, std::span<const Event> events) {
   look_at(view, events);
+  if (periods_.any()) [[unlikely]] {
+    decide_in_time(view, events);
+    return;
+  }
   // Most jobs come to an empty queue and fit: they never enter it. (Not if that would change the keys of the others.)
   std::size_t started = 0;
   if (queue_.empty() && !order_.by_load())
@@ -17,9 +21,10 @@ void QueuePolicy::decide(View &view, std::span<const Event> events) {
     enqueue(view);
   }
   if (!queue_.empty()) {
-    if (!dynamic() && settles(view) && seen_changes_ == view.changes() && head_ == queue_.front().sequence) {
+    const bool anew = changing(view);
+    if (!anew && settles(view) && seen_changes_ == view.changes() && head_ == queue_.front().sequence) {
       if (!fresh_.empty()) arrivals(view, fresh_);
-    } else if (!dynamic()) {
+    } else if (!anew) {
       pass(view);
     } else if (somebody_may_fit(view)) {  // else the order does not matter
       refresh(view);
@@ -28,6 +33,48 @@ void QueuePolicy::decide(View &view, std::span<const Event> events) {
   }
   seen_changes_ = view.changes();
   head_ = queue_.empty() ? -1 : queue_.front().sequence;
+}
+
+namespace {
+bool due(Time now, Time period) { return !(period > 0) || std::fmod(now, period) == 0; }
+Time next_after(Time now, Time period) { return period > 0 ? (std::floor(now / period) + 1) * period : kNever; }
+}  // namespace
+
+// A pass only at its time, if something has happened since the last one; asks to be woken then.
+void QueuePolicy::decide_in_time(View &view, std::span<const Event> events) {
+  enqueue(view);
+  const auto news = [](const Event &event) { return event.kind != Event::Kind::Woken; };
+  if (std::any_of(events.begin(), events.end(), news)) pass_owed_ = backfill_owed_ = true;
+  const Time now = view.now();
+  const bool backfills = backfill_owed_ && due(now, periods_.passes) && due(now, periods_.backfill);
+  if (backfills || (pass_owed_ && due(now, periods_.passes))) {
+    if (keys_are_due(view) && changing(view)) refresh(view);
+    if (backfills && somebody_may_fit(view))
+      pass(view);
+    else if (!backfills)
+      start_in_order(view);
+    pass_owed_ = false, backfill_owed_ = backfill_owed_ && !backfills;
+  }
+  if (queue_.empty()) pass_owed_ = backfill_owed_ = false;
+  Time next = pass_owed_ ? next_after(now, periods_.passes) : kNever;
+  if (backfill_owed_) next = std::min(next, next_after(now, std::max(periods_.passes, periods_.backfill)));
+  if (next == kNever || (woken_at_ > now && woken_at_ <= next)) return;
+  woken_at_ = next;
+  view.wake_at(next);
+}
+
+void QueuePolicy::start_in_order(View &view) {
+  while (!queue_.empty() && start(view, queue_.front(), false)) {
+    const Slot slot = queue_.front().slot;
+    queue_.erase(WaitingList::Position{});
+    left(view, slot);
+  }
+}
+
+bool QueuePolicy::keys_are_due(const View &view) {
+  if (!(periods_.keys > 0)) return true;
+  const Time period = std::floor(view.now() / periods_.keys);
+  return std::exchange(keys_of_, period) != period;
 }
 
 bool QueuePolicy::somebody_may_fit(const View &view) const {
@@ -39,17 +86,29 @@ bool QueuePolicy::somebody_may_fit(const View &view) const {
 // A pass that nobody could gain by has left the order as it was.
 void QueuePolicy::review(View &view) {
   in_step_ = queue_.size() == view.waiting();
-  if (in_step_ && dynamic()) refresh(view);
+  if (in_step_ && !(periods_.keys > 0) && changing(view)) refresh(view);
+}
+
+std::vector<double> QueuePolicy::memory() const {
+  std::vector<double> values = promises_ ? promises_->memory() : std::vector<double>();
+  if (periods_.any())
+    values.insert(values.begin(), {pass_owed_ ? 1.0 : 0.0, backfill_owed_ ? 1.0 : 0.0, woken_at_, keys_of_});
+  return values;
 }
 
 // The marks on the jobs say where they were; the next pass looks at everything.
 void QueuePolicy::recall(View &view, std::span<const double> memory) {
+  if (periods_.any() && memory.size() >= 4) {
+    pass_owed_ = memory[0] != 0, backfill_owed_ = memory[1] != 0, woken_at_ = memory[2], keys_of_ = memory[3];
+    memory = memory.subspan(4);
+  }
   if (order_.by_promises()) promises_ = std::make_unique<Promises>(view.machine()), promises_->recall(memory);
   for (Slot slot = view.first_waiting(); slot != kNoSlot; slot = view.job(slot).next) {
     if (promises_) view.annotate(slot).more().promised = promises_->of(view.job(slot));
     queue_.insert(waiting(view.job(slot), slot, view.job(slot).key));
     entered(view, slot);
   }
+  oldest_ = -kNever;
   seen_changes_ = ~std::uint64_t{0};
 }
 
@@ -122,6 +181,8 @@ void QueuePolicy::enqueue(View &view) {
     queue_.insert(who);
     entered(view, who.slot);
   }
+  if (order_.ages_after() < kNever) [[unlikely]]
+    for (const Waiting &who : fresh_) oldest_ = std::min(oldest_, who.eligible);
 }
 
 std::vector<Waiting> QueuePolicy::sorted(View &view, const Order &order, double Job::*key) {
@@ -138,12 +199,17 @@ std::vector<Waiting> QueuePolicy::sorted(View &view, const Order &order, double 
   for (std::size_t i = 0; i < slots.size(); ++i) {
     Job &job = view.annotate(slots[i]);
     job.*key = keys[i];
-    found.push_back({keys[i], job.eligible, job.sequence, static_cast<std::int32_t>(job.cores), slots[i]});
+    found.push_back({keys[i], job.ranked_since(), job.sequence, static_cast<std::int32_t>(job.cores), slots[i]});
   }
   std::sort(found.begin(), found.end(), [](const Waiting &a, const Waiting &b) { return a.before(b); });
   return found;
 }
 
-void QueuePolicy::refresh(View &view) { queue_.assign(sorted(view, order_, &Job::key)); }
+void QueuePolicy::refresh(View &view) {
+  std::vector<Waiting> found = sorted(view, order_, &Job::key);
+  oldest_ = kNever;
+  for (const Waiting &who : found) oldest_ = std::min(oldest_, who.eligible);
+  queue_.assign(std::move(found));
+}
 
 }  // namespace schedlab

@@ -15,6 +15,8 @@ struct JobColumns {
   const double *submit, *runtime, *limit, *cancel;
   const std::int32_t *request, *user, *group, *queue, *partition;
   const std::int32_t *application = nullptr;  // rows of the heatmap; null if there is none
+  const std::int64_t *rank_cores = nullptr;   // as what jobs are ranked in queues; null: as themselves
+  const double *rank_limit;
   const double *key[2] = {
       nullptr, nullptr};  // places in the queue and among backfill candidates that the host has computed; null if not
 

@@ -34,6 +34,8 @@ std::string View::node_name(int node) const {
 
 // ---- time and nodes ----
 
+const Usage *View::usage() const { return engine_->usage_.get(); }
+
 void View::wake_at(Time time, std::int64_t waker) {
   if (!(time > engine_->now_)) throw DecisionError("cannot wake the policy at a time that is not in the future");
   note(Act::WakeAt, waker, time);

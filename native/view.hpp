@@ -81,6 +81,7 @@ struct Finished {
 class Decider;
 class Engine;
 class Plan;
+class Usage;
 
 constexpr double kFastest = 1e9;           // a factor of a rate: a product of some of them is a number, too
 constexpr const char *kPolicy = "policy";  // what whoever decides is called as an owner of factors of rates
@@ -121,6 +122,7 @@ class View : public std::enable_shared_from_this<View> {
   const Placement &placement() const;
   const std::vector<Slot> &jobs_on(int node) const;  // in the order of starting
   std::vector<Slot> neighbours(Slot slot) const;     // the others on a running job's nodes, in the same order
+  const Usage *usage() const;                        // null if nobody asked for it in time
   const Pairs *pairs() const;                        // null if there is no heatmap
   double total_work(Slot slot) const;  // of the whole job where it runs; of one that models are asked about, so far
   std::span<const Finished> history(std::int32_t user) const;
@@ -259,6 +261,7 @@ class Decider {
   virtual void decide(View &view, std::span<const Event> events) = 0;
   virtual void after(View &) {}
   virtual bool needs_estimated_ends() const { return false; }
+  virtual Time usage_half_life() const { return 0; }  // of what users have used; 0 if it does not look at that
   // Why jobs wait, where that was asked for: at the end of an instant, `review` once, then `why` of each waiting job.
   // One that does not explain leaves it to the native policy that it builds on, or else to the engine.
   virtual bool explains() const { return true; }

@@ -20,12 +20,13 @@ SECONDS = 400
 def schedlab(
     *words: object, folder: Path | None = None, cores: Collection[int] = ()
 ) -> subprocess.CompletedProcess[str]:
-    """As `subprocess.run(["schedlab", *words], cwd=folder, capture_output=True, text=True)`, on these cores alone."""
+    """As `subprocess.run(["schedlab", *words], cwd=folder, capture_output=True, text=True)`, on all or some cores."""
     command = ["schedlab", *map(str, words)]
     with tempfile.TemporaryDirectory() as place:
         told = Path(place, "stdout"), Path(place, "stderr")
-        given = (command, folder or Path.cwd(), dict(os.environ), told, cores)
-        process = FORKSERVER.Process(target=_perform, args=given)
+        process = FORKSERVER.Process(
+            target=_perform, args=(command, folder or Path.cwd(), dict(os.environ), told, cores)
+        )
         process.start()
         process.join(SECONDS)
         if process.exitcode is None:

@@ -16,6 +16,8 @@ from schedlab.cluster.read import read_cluster, recognised_cluster
 from schedlab.generate.store import read_model
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
+from schedlab.workflow.describe import describe_workflow
+from schedlab.workflow.read import read_workflows
 from schedlab.workload.read import read_workload
 
 ODD = [
@@ -94,6 +96,33 @@ def model(chance: random.Random) -> bytes:
     return json.dumps({"schedlab": 1, "model": kind, **content}).encode()
 
 
+def wfformat(chance: random.Random) -> bytes:
+    ids = [f"t{number}" for number in range(chance.randint(1, 5))]
+    files = {"inputFiles": ["f"], "outputFiles": ["f"]}
+    tasks = [{"id": id, "name": id, "parents": ids[:place], **files} for place, id in enumerate(ids)]
+    ran = [{"id": id, "runtimeInSeconds": chance.choice([1, 2.5]), "coreCount": 2} for id in ids]
+    specified = {"tasks": tasks, "files": [{"id": "f", "sizeInBytes": 5}]}
+    return json.dumps({"name": "w", "workflow": {"specification": specified, "execution": {"tasks": ran}}}).encode()
+
+
+def dax(chance: random.Random) -> bytes:
+    uses = '<uses file="f" link="output" size="3"/>'
+    jobs = "".join(f'<job id="j{n}" name="n" runtime="1,5">{uses}</job>' for n in range(chance.randint(2, 4)))
+    return f'<adag>{jobs}<child ref="j1"><parent ref="j0"/></child></adag>'.encode()
+
+
+def manifest(chance: random.Random) -> bytes:
+    tasks = [{"id": id, "number_of_cores": 2, "runtime_sim": 5, "runtime_limit": 9} for id in "abc"]
+    dot = chance.choice(["digraph {a -> b -> c}", 'strict digraph "x" {\n\t"a"->b;\n c [label="c"]\n}'])
+    return json.dumps({"tasks": tasks, "max_cores": 2, "dot_dag": dot}).encode()
+
+
+def workflow_toml(chance: random.Random) -> bytes:
+    after = chance.choice(['["a"]', "[]"])
+    return f'[w]\ntasks = [\n{{ id = "a", runtime = 1 }},\n{{ id = "b", runtime = 2, after = {after} }},\n]\n'.encode()
+
+
+WORKFLOWS = {"wf.json": wfformat, "wf.xml": dax, "wf.manifest.json": manifest, "wf.toml": workflow_toml}
 KINDS = {
     "w.json": batsim,
     "p.xml": simgrid,
@@ -102,6 +131,7 @@ KINDS = {
     "a.swf": alea,
     "c.toml": toml,
     "model.json": model,
+    **WORKFLOWS,
 }
 
 
@@ -117,6 +147,9 @@ def check_read(path: Path, chance: random.Random) -> bool:
     try:
         if path.name == "model.json":
             read_model(path)
+        elif path.name in WORKFLOWS:
+            for workflow in read_workflows(path):
+                assert describe_workflow(workflow).tasks == len(workflow) > 0
         elif recognised_cluster(path):
             check_cluster(read_cluster(path))
         else:

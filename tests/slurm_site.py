@@ -58,7 +58,7 @@ class Site:
 
 @contextmanager
 def impatient(seconds: float) -> Iterator[None]:
-    """Jobs are given up after so many seconds with an idle machine: a day of it would take seconds of a processor."""
+    """Jobs are given up after so many seconds with an idle machine: a day of it takes that to simulate."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(slurm_decider, "PATIENCE", seconds)
         yield

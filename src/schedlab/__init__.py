@@ -32,11 +32,14 @@ if TYPE_CHECKING:
     from schedlab.model.predecessors import Predecessor as Predecessor
     from schedlab.model.request import Request as Request
     from schedlab.model.run import Run as Run
+    from schedlab.model.workflow import Task as Task
+    from schedlab.model.workflow import Workflow as Workflow
     from schedlab.model.workload import JobBatch as JobBatch
     from schedlab.model.workload import Phase as Phase
     from schedlab.model.workload import Shape as Shape
     from schedlab.model.workload import Workload as Workload
     from schedlab.policy.estimator import Estimator as Estimator
+    from schedlab.workflow.read import read_workflow as read_workflow
     from schedlab.workload.read import read_workload as read_workload
 
 # What a user imports, and where it lives. Loaded when first used: the command line starts in a fraction of the time.
@@ -64,10 +67,13 @@ _PUBLIC = {
     "Shape": "schedlab.model.workload",
     "Stepper": "schedlab.engine.stepper",
     "Switch": "schedlab.model.cluster",
+    "Task": "schedlab.model.workflow",
+    "Workflow": "schedlab.model.workflow",
     "Workload": "schedlab.model.workload",
     "check": "schedlab.engine.check",
     "read_cluster": "schedlab.cluster.read",
     "read_run": "schedlab.engine.store",
+    "read_workflow": "schedlab.workflow.read",
     "read_workload": "schedlab.workload.read",
     "simulate": "schedlab.engine.simulate",
 }

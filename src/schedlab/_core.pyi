@@ -552,6 +552,10 @@ class NativePolicy:
         scan: Sequence[tuple[str, float]] | tuple[object, bool] | None,
         depth: int,
         reservations: int,
+        every: float = 0.0,
+        backfill_every: float = 0.0,
+        keys_every: float = 0.0,
+        half_life: float = 0.0,
     ) -> None: ...
     def decide(self, view: View) -> None:
         """What it would do now, done."""
@@ -676,6 +680,9 @@ class Simulation:
 
     def set_pairs(self, pairs: Pairs) -> None:
         """Before `run`: how fast applications run beside one another."""
+
+    def stop_at(self, time: float) -> None:
+        """Before `run`: what happens later does not happen."""
 
     def add_execution(self, model: Execution) -> None:
         """Before `run`: how placed jobs fare."""

@@ -37,6 +37,8 @@ class Job:
     group: int = -1
     queue: int = -1
     application: int = -1
+    rank_cores: int = 0  # as what it is ranked in the queue: so many cores, such a limit; 0: as itself
+    rank_limit: float = 0.0
 
     eligible: float = math.nan
     estimate: float = math.nan  # the first one
@@ -49,6 +51,10 @@ class Job:
     priority: float = math.nan
     waiting: int = 0  # how many jobs waited when the pass began,
     fill: float = 0.0  # and how much of what was free then it takes
+    user_usage: float = 0.0  # what its user has used, in equal shares,
+    group_usage: float = 0.0
+    machine: int = 0  # cores of the machine
+    key: float = math.nan  # in the queue, where keys are not computed anew in each pass
     started: int = 0  # grows from start to start
     nodes: dict[int, int] = field(default_factory=dict)  # node number -> chunks
     granted: dict[int, dict[str, int]] | None = None  # node number -> amounts, where they are not chunks of its request
@@ -74,6 +80,10 @@ class Job:
     @property
     def cores(self) -> int:
         return self.count * self.request.chunk.get("cores", 0)
+
+    @property
+    def ranked_since(self) -> float:
+        return self.submit if self.rank_cores else self.eligible
 
     @property
     def believed_end(self) -> float:
@@ -138,6 +148,10 @@ class Policy:
     reservations: int = 1
     fraction: Fraction | None = None  # of every socket, for jobs side by side
     threshold: float = 0.0
+    every: float = 0.0  # periods in seconds; 0: whenever something happens
+    backfill_every: float = 0.0
+    keys_every: float = 0.0
+    half_life: float = 604800.0
 
 
 @dataclass(frozen=True)
@@ -177,7 +191,7 @@ ORDERS = {
 
 def sort_key(order: Order, job: Job, now: float) -> tuple[float, float, int]:
     """(key, eligible time, sequence): smaller goes first."""
-    return key_of(order, job, now), job.eligible, job.sequence
+    return key_of(order, job, now), job.ranked_since, job.sequence
 
 
 def key_of(order: Order, job: Job, now: float) -> float:
@@ -187,7 +201,8 @@ def key_of(order: Order, job: Job, now: float) -> float:
         key = random_key(int(seed), job.sequence)
     else:
         expression = ORDERS.get(order, order)
-        key = evaluate(expression, columns(job, now, compiled(expression).co_names))
+        values = columns(job, now, compiled(expression).co_names)
+        key = evaluate(expression, values, lambda seconds: max(job.ranked_since, now - seconds))
     return math.inf if math.isnan(key) else key
 
 
@@ -204,19 +219,26 @@ COLUMNS = (
     "sequence",
     "waiting",
     "fill",
+    "user_usage",
+    "group_usage",
+    "machine",
 )
 
 
 def columns(job: Job, now: float, wanted: Collection[str]) -> dict[str, float]:
     own = {name: getattr(job, name) for name in COLUMNS if name in wanted or name == "sequence"}
+    if job.rank_cores:
+        ranked = {"eligible": job.submit, "cores": job.rank_cores, "count": job.rank_cores}
+        own |= ranked | {"estimate": job.rank_limit, "limit": job.rank_limit}
     asked = {name: job.count * job.request.chunk.get(name, 0) for name in ("memory", "gpus") if name in wanted}
-    return {**own, **asked, "wait": now - job.eligible, "now": now}
+    return {**own, **asked, "wait": now - job.ranked_since, "now": now}
 
 
-def evaluate(expression: str, values: dict[str, float]) -> float:
+def evaluate(expression: str, values: dict[str, float], aged: Callable[[float], float]) -> float:
     """In the arithmetic of NumPy's numbers, where 1/0 is infinite and 0/0 is not a number, as in the core's."""
     names: dict[str, Any] = {name: np.float64(value) for name, value in values.items()}
     names["random"] = lambda seed: random_key(int(seed), int(values["sequence"]))
+    names["aged"] = lambda seconds: np.float64(aged(seconds))
     with np.errstate(all="ignore"):
         return float(eval(compiled(expression), dict(FUNCTIONS), names))
 

@@ -27,9 +27,64 @@ class Reservations:
     remake: bool = False  # an estimate was corrected, or nodes matter from now on
 
 
-def ask(sim: Simulation) -> None:
+@dataclass
+class Periods:
+    """What is owed where passes have their times: one at all, and one with backfilling."""
+
+    a_pass: bool = False
+    backfill: bool = False
+    woken: float = -math.inf
+    keys_of: float = -math.inf  # the number of the period in which keys were last computed
+
+
+def ask(sim: Simulation, news: bool = True) -> None:
+    """`news`: something else has happened than that somebody is woken."""
     sim.look_at_the_fill()
-    queue = sorted(sim.waiting, key=lambda job: sort_key(sim.policy.order, job, sim.now))
+    sim.look_at_the_usage()
+    policy = sim.policy
+    if policy.every or policy.backfill_every or policy.keys_every:
+        ask_in_time(sim, news)
+    else:
+        decide(sim, sorted(sim.waiting, key=lambda job: sort_key(policy.order, job, sim.now)))
+
+
+def ask_in_time(sim: Simulation, news: bool) -> None:
+    policy, owed = sim.policy, sim.periods
+    for job in sim.waiting:
+        if math.isnan(job.key):
+            job.key = sort_key(policy.order, job, sim.now)[0]
+    news |= policy.backfill == "conservative"  # whose jobs start at reserved times
+    owed.a_pass |= news
+    owed.backfill |= news
+    is_time = not policy.every or sim.now % policy.every == 0
+    with_backfill = owed.backfill and is_time and (not policy.backfill_every or sim.now % policy.backfill_every == 0)
+    if is_time and (owed.a_pass or with_backfill):
+        period = sim.now // policy.keys_every if policy.keys_every else math.nan
+        if period != owed.keys_of:
+            owed.keys_of = period
+            for job in sim.waiting:
+                job.key = sort_key(policy.order, job, sim.now)[0]
+        queue = sorted(sim.waiting, key=lambda job: (job.key, job.ranked_since, job.sequence))
+        if with_backfill:
+            decide(sim, queue)
+        else:
+            start_while_they_fit(sim, queue)
+        owed.a_pass, owed.backfill = False, owed.backfill and not with_backfill
+    if not sim.waiting:
+        owed.a_pass = owed.backfill = False
+    times = [next_after(sim.now, policy.every)] if owed.a_pass else []
+    if owed.backfill:
+        times.append(next_after(sim.now, max(policy.every, policy.backfill_every)))
+    if times and not sim.now < owed.woken <= min(times):
+        owed.woken = min(times)
+        sim.set_event("wake-up", owed.woken, None)
+
+
+def next_after(now: float, period: float) -> float:
+    return (now // period + 1) * period
+
+
+def decide(sim: Simulation, queue: list[Job]) -> None:
     match sim.policy.backfill:
         case "none":
             start_while_they_fit(sim, queue)

@@ -11,7 +11,7 @@ from tests.oracle.company import Heat, lay_out, may_meet, value_of, with_parts
 from tests.oracle.jobs import Act, Change, Job, Policy, Result, Window, sort_key
 from tests.oracle.machine import Cap, Claim, Moment, capacity, fill, least, nodes_of, place, rooms
 from tests.oracle.pace import Pace
-from tests.oracle.passes import Reservations, ask, see
+from tests.oracle.passes import Periods, Reservations, ask, see
 
 from schedlab.model.cluster import Cluster
 
@@ -135,6 +135,8 @@ class Simulation:
         self.running: list[Job] = []  # in the order of starting
         self.ended_runs: dict[int, list[float]] = {}  # user -> how long his ended jobs ran
         self.reservations = Reservations()
+        self.periods = Periods()
+        self.ran: list[Job] = []  # has started, once for each start
         self.closed: dict[int, Window] = {}  # nodes, and which maintenance has closed them
         self.begun: set[int] = set()  # maintenance, by its position
         self.grants: Grants | None = None
@@ -181,13 +183,14 @@ class Simulation:
 
         Whether there was a pass.
         """
-        concerned = False
+        concerned = news = False
         while self.events and self.events[0][0] == self.now:
             _, kind_number, _, _, job, attempt = heapq.heappop(self.events)
             kind = self.kinds[kind_number]
             if job and kind in ("completion", "correction") and job.attempt != attempt:
                 continue
             happened = getattr(self, "on_" + kind.replace("-", "_"))(job)
+            news |= happened and kind != "wake-up"
             concerned |= happened and not (self.options.passes == "event" and kind == "correction")
             if self.options.passes == "event":
                 break
@@ -201,7 +204,7 @@ class Simulation:
                 for job in fresh:
                     if self.grants is not None and job in self.waiting:
                         self.grants(self, job)
-                ask(self)
+                ask(self, news)
                 moved = self.pace.look_at_neighbours() and self.options.passes == "instant"
                 again = self.act("after") or moved
         return concerned
@@ -460,6 +463,28 @@ class Simulation:
             job.waiting = len(self.waiting)
             job.fill = 1.0 if free <= 0 else -1.0 if job.cores > free else job.cores / free
 
+    def look_at_the_usage(self) -> None:
+        """What users and groups have used, the older the less, as multiples of an equal share."""
+        for job in self.waiting:
+            job.machine = sum(node.total["cores"] for node in self.nodes)
+        for kind in ("user", "group"):
+            used: dict[int, float] = {}
+            for job in self.ran:
+                end, half_life = min(job.end, self.now), self.policy.half_life
+                shares = [2 ** ((time - self.now) / half_life) for time in (job.start, end)]
+                cores = self.allocated(job) * (shares[1] - shares[0]) * half_life / math.log(2)
+                used[getattr(job, kind)] = used.get(getattr(job, kind), 0.0) + cores
+            total = sum(used.values())
+            for job in self.waiting:
+                own = used.get(getattr(job, kind), 0.0)
+                setattr(job, f"{kind}_usage", own * len(used) / total if total > 0 else 0.0)
+
+    def allocated(self, job: Job) -> int:
+        """Cores; of whole nodes all."""
+        if self.is_exclusive(job):
+            return sum(self.nodes[number].total["cores"] for number in job.nodes)
+        return job.cores
+
     def could_ever_fit(self, job: Job) -> bool:
         partition = job.request.partition
         if partition is not None and partition not in {p.name for p in self.cluster.partitions}:
@@ -483,11 +508,13 @@ class Simulation:
         job.backfilled = any(other in self.waiting for other in queue[: queue.index(job)])
         self.waiting.remove(job)
         self.running.append(job)
-        job.nodes, job.start, job.priority = nodes, self.now, sort_key(self.policy.order, job, self.now)[0]
+        job.nodes, job.start = nodes, self.now
+        job.priority = sort_key(self.policy.order, job, self.now)[0] if math.isnan(job.key) else job.key
         if math.isnan(job.first_start):
             job.first_start = self.now
             self.tell_followers(job)
         job.started = self.events_set
+        self.ran.append(job)
         self.pace.begin(job)
         self.set_event("completion", job.end, job)
         self.expect_correction(job)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
+import numpy as np
 from tests.oracle import Cap, Job, Policy, Window
 from tests.oracle.counted import counted
 
@@ -18,7 +19,7 @@ from schedlab.execution.maintenance import Maintenance, Reservation
 from schedlab.model.cluster import Cluster, NodeGroup, Partition
 from schedlab.model.predecessors import Predecessor
 from schedlab.model.request import SINGLE_CORE, Request
-from schedlab.model.workload import Workload
+from schedlab.model.workload import Ranks, Workload
 
 BACKFILLS = ("none", "skip", "easy", "easy-strict", "conservative", "reject")
 ORDERS = (
@@ -53,7 +54,12 @@ class Case:
         return Cap(float(self.cap_watts), **columns)
 
     def workload(self) -> Workload:
-        return Workload.of(requests=list(self.requests), **self.columns)
+        columns = dict(self.columns)
+        ranks = None
+        if "rank_cores" in columns:
+            cores, limit = columns.pop("rank_cores"), columns.pop("rank_limit")
+            ranks = Ranks(cores=np.array(cores, np.int64), limit=np.array(limit, np.float64))
+        return Workload.of(requests=list(self.requests), ranks=ranks, **columns)
 
     def jobs(self) -> list[Job]:
         requests = [counted(request, self.cluster, self.detail) for request in self.requests]
@@ -72,6 +78,8 @@ class Case:
             "nodes": "exclusive" if policy.exclusive else None,
             "depth": policy.depth,
             "reservations": policy.reservations if policy.reservations > 1 else None,
+            **{name: getattr(policy, name) or None for name in ("every", "backfill_every", "keys_every")},
+            "half_life": policy.half_life if policy.half_life != 604800.0 else None,
         }
         written = ",".join(f"{key}={value}" for key, value in keys.items() if value is not None)
         return "reject" if policy.backfill == "reject" else f"{policy.backfill}:{written}"

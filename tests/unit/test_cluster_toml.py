@@ -99,8 +99,8 @@ nodes = []
         ("m:5", f'cores = "32": expected {whole}'),
         ("m:6", f"memory = \"192 G\": expected {amount} | write '192 GiB' (powers of 1024) or '192 GB'"),
         ("m:7", f"gpus = -1: expected {whole}"),
-        ("m:8", f'features[0] = "a]": expected a list of words, each {name}'),
-        ("m:8", f'features[1] = "b c": expected a list of words, each {name}'),
+        ("m:9", f'features[0] = "a]": expected a list of words, each {name}'),
+        ("m:10", f'features[1] = "b c": expected a list of words, each {name}'),
         ("m:12", 'prefix = "t1": expected the beginning of the nodes\' names'),
         ("m:13", "unknown key 'colour' | a node group has name, count, cores"),
         ("m:14", "sockets = 2.0: expected a whole number from 1 to 1024, or the cores of each: [10, 12]"),
@@ -197,7 +197,8 @@ count = 4
 '''
     )
     assert lines.line(("title",)) == 2
-    assert lines.line(("list", 1)) == 6
+    assert lines.line(("list", 1)) == 8  # of the element; that of the key if it has none
+    assert lines.line(("list", 7)) == 6
     assert lines.line(("nodes",)) == 1  # not written on a line of its own: the file
     assert lines.line(("nodes", 0)) == 10
     assert lines.line(("nodes", 0, "count")) == 11

@@ -39,6 +39,9 @@ JOB = {
     "fill": 1.0,  # of the 8 cores that are free then
     "promised": 101.0,  # after the job before it
     "sequence": 1.0,
+    "user_usage": 0.0,  # another one's job has run
+    "group_usage": 0.0,
+    "machine": 8.0,
 }
 
 

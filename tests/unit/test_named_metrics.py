@@ -138,6 +138,7 @@ def test_metrics_of_observers_in_a_study(tmp_path: Path) -> None:
 
 def test_every_name_is_a_number_of_the_summary() -> None:
     summary = five_jobs().summary
-    with_heatmap = ("speedup.", "slowed_share", "utilisation_until_empty", "improvement.")
-    lacking = [k for k, metric in METRICS.items() if metric.of(summary) is None and not k.startswith(with_heatmap)]
+    of_some = ("speedup.", "slowed_share", "utilisation_until_empty", "improvement.")  # runs with a heatmap
+    of_some += ("workflow.", "others.", "utilisation_less_idle")  # with workflows
+    lacking = [k for k, metric in METRICS.items() if metric.of(summary) is None and not k.startswith(of_some)]
     assert lacking == []

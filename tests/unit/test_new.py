@@ -20,6 +20,7 @@ NAMES = {
     "metric": ["tail_wait"],
     "model": ["Bursts"],
     "reader": ["read_table"],
+    "pattern": ["every_night"],
 }
 
 
@@ -45,7 +46,7 @@ def test_a_file_and_its_test(tmp_path: Path, capsys: pytest.CaptureFixture[str],
     assert f"pytest {test}" in shown
 
 
-@pytest.mark.parametrize("kind", ["order", "placement", "estimator", "metric", "model", "reader"])
+@pytest.mark.parametrize("kind", ["order", "placement", "estimator", "metric", "model", "reader", "pattern"])
 def test_what_is_written_is_a_plug_in_of_its_kind(tmp_path: Path, kind: str) -> None:
     new(NewKind(kind), tmp_path / "mine.py")
     for name in NAMES[kind]:

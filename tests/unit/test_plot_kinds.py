@@ -33,6 +33,8 @@ from schedlab.plot.users import plot_users, user_means
 BUSY = [220 / 240 * 100, 230 / 240 * 100, 100]
 WAITING = [70 / 60, 90 / 60, 0]
 OF_PAIRS = ("applications", "improvement")  # of runs with a heatmap (test_plot_beside)
+OF_WORKFLOWS = ("workflows", "dag")  # of runs with workflows (test_plot_workflows)
+OF_MORE = ("comparison", "baseline", "performance", "speedups", "sweep", *OF_PAIRS, *OF_WORKFLOWS)
 
 
 def nothing_started() -> Run:
@@ -149,7 +151,7 @@ def test_many_points_are_thinned_evenly() -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    [kind for kind in KINDS if kind not in ("comparison", "baseline", "performance", "speedups", "sweep", *OF_PAIRS)],
+    [kind for kind in KINDS if kind not in OF_MORE],
 )
 def test_a_run_in_which_nothing_started(kind: str) -> None:
     runs = [nothing_started()] * (2 if kind == "differences" else 1)

@@ -190,6 +190,10 @@ ORDER_TEXTS = st.one_of(
 )
 PLACE_TEXTS = st.one_of(st.sampled_from(list(PLACEMENTS)), st.integers(0, 99).map(lambda seed: f"random({seed})"))
 VALUES = {
+    "every": st.sampled_from(["30s", "60"]),
+    "backfill_every": st.sampled_from(["120", "2min"]),
+    "keys_every": st.sampled_from(["5min", "0.5"]),
+    "half_life": st.sampled_from(["14d", "7d"]),
     "order": ORDER_TEXTS,
     "scan": ORDER_TEXTS,
     "place": PLACE_TEXTS,
@@ -286,14 +290,17 @@ def test_estimates_that_do_not_exist(text: str, message: str, hint: str) -> None
 def test_catalogue() -> None:
     entries = catalogue()
     assert {entry.kind for entry in entries} == {"backfill", "order", "placement", "estimate"}
-    assert len({(entry.kind, entry.name) for entry in entries}) == len(entries) == 7 + 17 + 7 + 6
+    assert len({(entry.kind, entry.name) for entry in entries}) == len(entries) == 7 + 18 + 7 + 6
     for entry in entries:
         assert entry.summary
         assert "\n" not in entry.summary
         if entry.kind == "order":
             assert entry.formula
     easy = next(entry for entry in entries if entry.name == "easy")
-    assert [key.name for key in easy.parameters] == ["order", "scan", "place", "nodes", "depth", "reservations"]
+    assert [key.name for key in easy.parameters] == [
+        *("order", "scan", "place", "nodes", "depth", "reservations"),
+        *("backfill_every", "every", "keys_every", "half_life"),
+    ]
 
 
 def test_importing_a_policy_brings_no_large_library() -> None:

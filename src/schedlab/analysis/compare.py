@@ -12,7 +12,7 @@ from schedlab.analysis.distribution import QUANTILES
 from schedlab.analysis.job_ends import ends_told, job_ends
 from schedlab.analysis.machine import Machine
 from schedlab.analysis.measure import measure
-from schedlab.analysis.metrics import about_jobs, summarise
+from schedlab.analysis.metrics import ABOUT_OTHERS, about_jobs, summarise
 from schedlab.analysis.trim import Selection
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
@@ -50,6 +50,32 @@ _OF_JOBS: dict[str, tuple[str, Unit]] = {
     "bounded_slowdown": ("bounded slowdown", "number"),
     "processor_slowdown": ("per-processor bounded slowdown", "number"),
 }
+_OF_WORKFLOWS: dict[str, tuple[str, Unit]] = {
+    "wait": ("wait of workflows", "time"),
+    "runtime": ("run time of workflows", "time"),
+    "turnaround": ("turnaround of workflows", "time"),
+    "stretch": ("stretch of workflows", "number"),
+    "wait_share": ("share of waiting in workflows", "share"),
+    "intermediate_wait": ("intermediate wait of workflows", "time"),
+}
+_WORKFLOWS = (
+    *(
+        Metric(f"workflow.{name}.{statistic}", f"{statistic} {label}", unit)
+        for name, (label, unit) in _OF_WORKFLOWS.items()
+        for statistic in ("mean", *QUANTILES, "max")
+    ),
+    Metric("workflow.number", "workflows", "count", None),
+    Metric("workflow.finished", "finished workflows", "count", None),
+    Metric("workflow.used_core_hours", "core-hours used by workflows", "number", None),
+    Metric("workflow.allocated_core_hours", "core-hours held by workflows", "number"),
+    Metric("workflow.idle_share", "idle in workflows", "share"),
+    Metric("utilisation_less_idle", "utilisation less idle", "share", "higher"),
+    *(
+        Metric(f"others.{name}.{statistic}", f"{statistic} {_OF_JOBS[name][0]} of other jobs", _OF_JOBS[name][1])
+        for name in ABOUT_OTHERS
+        for statistic in ("mean", *QUANTILES, "max")
+    ),
+)
 _METRICS = (
     *(
         Metric(f"{name}.{statistic}", f"{statistic} {label}", unit)
@@ -76,12 +102,16 @@ _METRICS = (
     Metric("states.cancelled", "cancelled", "count", None),
     Metric("states.held", "held", "count", None),
     Metric("states.waiting", "never started", "count", None),
+    *_WORKFLOWS,
 )
 METRICS = {metric.key: metric for metric in _METRICS}
 METRIC_NAMES = (
     f"{', '.join(f'{name}.mean' for name in _OF_JOBS)}, with .median, .p5 … .p99 or .max as well; wait.weighted, "
     "turnaround.weighted; "
-    + ", ".join(key for key in METRICS if key.partition(".")[0] not in _OF_JOBS)
+    + ", ".join(key for key in METRICS if key.partition(".")[0] not in (*_OF_JOBS, "workflow", "others"))
+    + f"; of runs with workflows {', '.join(f'workflow.{name}.mean' for name in _OF_WORKFLOWS)}, workflow.number, "
+    "workflow.finished, workflow.used_core_hours, workflow.allocated_core_hours, workflow.idle_share, "
+    "others.wait.mean …"
     + "; observed.NAME of an observer; resources.gpus.utilisation …; of a study performance.total …"
 )
 
@@ -217,7 +247,7 @@ def compare(
         own = {name: values[at] for name, values in differences.items()}
         rows.append(Row(label, summary, own, bool(run.incomplete)))
     rows = with_improvement(rows, [run.config for run in runs], same_jobs="workload" not in differences)
-    shown = (*beside(rows), *_named(names, rows), *observed(rows), *columns.values())
+    shown = (*beside(rows), *of_workflows(rows), *_named(names, rows), *observed(rows), *columns.values())
     others = {metric.key: metric for metric in shown}
     return Comparison(
         rows=tuple(rows),
@@ -250,6 +280,15 @@ def beside(rows: Sequence[Row]) -> tuple[Metric, ...]:
     better = any("improvement" in row.summary for row in rows)
     keys = ("speedup.mean", "slowed_share", *(("improvement.faster", "improvement.shorter") if better else ()))
     return tuple(METRICS[key] for key in keys)
+
+
+def of_workflows(rows: Sequence[Row]) -> tuple[Metric, ...]:
+    """The columns of runs with workflows."""
+    if not any("workflow" in row.summary for row in rows):
+        return ()
+    return tuple(
+        METRICS[f"workflow.{key}"] for key in ("finished", "runtime.median", "turnaround.median", "idle_share")
+    )
 
 
 def observed(rows: Sequence[Row]) -> tuple[Metric, ...]:
@@ -298,7 +337,7 @@ def summary_of(run: Run, *, tau: float | None = None, trim: Selection | None = N
         run.cluster.cores,
         tau=summary["tau"] if tau is None else tau,
         trim=None if trim is None else trim.of(run),
-        machine=Machine.of_run(run) if {"resources", "rejections", "speedup"} & set(summary) else None,
+        machine=Machine.of_run(run) if {"resources", "rejections", "speedup", "workflow"} & set(summary) else None,
     )
     return anew | ({"observed": summary["observed"]} if "observed" in summary else {})
 

@@ -17,12 +17,14 @@ from schedlab.analysis.machine import Machine
 from schedlab.analysis.rejections import rejections
 from schedlab.analysis.resources import resource_summary
 from schedlab.analysis.trim import InPhase, Selection
+from schedlab.analysis.workflows import has_workflows, workflow_summary
 from schedlab.model.resources import only_cores, resources_of
 from schedlab.model.run import Tables
 from schedlab.model.states import BY_DECISION, PIECE_ENDS, REASONS, STATES, TIME_LIMIT, UNSAID, YES
 
 KILLED, REQUEUED = STATES.index("killed"), PIECE_ENDS.index("requeued")
 ABOUT_JOBS = ("wait", "turnaround", "slowdown", "bounded_slowdown", "processor_slowdown")
+ABOUT_OTHERS = ("wait", "turnaround", "bounded_slowdown")
 
 TAU = 10.0  # seconds; shorter jobs count as this long in the bounded slowdown
 
@@ -61,12 +63,25 @@ def summarise(
         "backfilled_share": _backfilled(tables.column("backfilled"), chosen),
         **job_metrics(tables, chosen, tau),
     }
-    return found if machine is None else found | _of_machine(tables, machine, span, kept)
+    if machine is None:
+        return found
+    found |= _of_machine(tables, machine, span, kept)
+    if has_workflows(tables):
+        counted = np.ones(len(started), bool) if kept is None else kept
+        of_workflows, others = workflow_summary(tables, machine, span.begin, span.end, counted, found["utilisation"])
+        found |= of_workflows | {"others": _others(tables, chosen & others, tau)}
+    return found
 
 
 def about_jobs(key: str) -> bool:
     """Whether it is a metric of the jobs that started (`wait.mean`), not of the machine (`utilisation`)."""
     return key.partition(".")[0] in ABOUT_JOBS
+
+
+def _others(tables: Tables, chosen: NDArray[np.bool_], tau: float) -> dict[str, Any]:
+    """The jobs that are not those of workflows: what these do to them."""
+    found = job_metrics(tables, chosen, tau)
+    return {"started": int(chosen.sum()), **{name: found[name] for name in ABOUT_OTHERS}}
 
 
 def _reasons(tables: Tables) -> NDArray[Any]:

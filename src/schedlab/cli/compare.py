@@ -29,6 +29,7 @@ class By(StrEnum):
     group = "group"
     queue = "queue"
     in_partition = "partition"  # `partition` is a method of every text
+    workflow = "workflow"
 
 
 class Parts(StrEnum):
@@ -50,7 +51,7 @@ def compare(
         By | None,
         typer.Option(
             help="Also compare class by class: by size in cores, run time, user, group (account), queue (QOS) or "
-            "partition."
+            "partition; workflows by their kind."
         ),
     ] = None,
     trim: Annotated[
@@ -229,7 +230,11 @@ def _refuse_study(path: Path) -> None:
 
 def _classes(runs: Sequence[Run], by: str, tau: float | None, trim: Selection | None) -> list[Any]:
     from schedlab.analysis.classes import by_class
+    from schedlab.analysis.workflow_comparison import comparable
+    from schedlab.analysis.workflows import by_kind, workflow_table
 
+    if by == By.workflow:
+        return [by_kind(table) for table in comparable([workflow_table(run, trim) for run in runs])]
     return [
         by_class(
             run.tables,
@@ -248,9 +253,15 @@ def _print_classes(by: str, comparison: Comparison, classes: Sequence[Any]) -> N
     from schedlab.cli.output import console, say
     from schedlab.cli.table import class_table
 
-    for key in ("wait.mean", "bounded_slowdown.mean"):
-        say(f"\n{METRICS[key].label} by {by}", "bold")
+    keys = ("wait.mean", "bounded_slowdown.mean")
+    if by == By.workflow:
+        keys = ("workflow.runtime.median", "workflow.turnaround.median")
+    for key in keys:
+        say(f"\n{METRICS[key].label} by {'kind' if by == By.workflow else by}", "bold")
         console().print(class_table(by, comparison, classes, METRICS[key], MOST_CLASSES))
+    if by == By.workflow and len({row.summary["workflow"]["finished"] for row in comparison.rows}) > 1:
+        fewest = min(row.summary["workflow"]["finished"] for row in comparison.rows)
+        say(f"over the first {fewest:,} workflows that finished in each run", "dim")
     more = max(len(table) for table in classes) - MOST_CLASSES
     if more > 0:
         say(f"and {more:,} more with less core time: --json lists them all", "dim")

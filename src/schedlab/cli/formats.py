@@ -12,15 +12,16 @@ if TYPE_CHECKING:
 
 
 def formats(as_json: Json = False) -> None:
-    """List the formats of logs and of clusters that can be read and written.
+    """List the formats of logs, clusters and workflows that can be read and written.
 
     A file's format is told by its content and its name; [b]--reader NAME[/b] says it otherwise.
     """
     from schedlab.cli.output import console, print_json
     from schedlab.cluster.formats import FORMATS as CLUSTERS
+    from schedlab.workflow.read import FORMATS as WORKFLOWS
     from schedlab.workload.formats import FORMATS as WORKLOADS
 
-    kinds: dict[str, Sequence[Format[Any]]] = {"Jobs": WORKLOADS, "Clusters": CLUSTERS}
+    kinds: dict[str, Sequence[Format[Any]]] = {"Jobs": WORKLOADS, "Clusters": CLUSTERS, "Workflows": WORKFLOWS}
     if as_json:
         print_json({kind.casefold(): [_row(known) for known in known_ones] for kind, known_ones in kinds.items()})
         return

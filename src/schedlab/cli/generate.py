@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedlab.cli.options import ForceFile
+from schedlab.cli.options import (
+    ForceFile,
+    HandlingOfWorkflows,
+    Pattern,
+    PeriodOfWorkflows,
+    ShareOfWorkflows,
+    Workflows,
+)
 
 if TYPE_CHECKING:
     from schedlab.model.workload import JobBatch
@@ -78,6 +85,11 @@ def generate(
         str | None,
         typer.Option(metavar="TIME", help="After the experiment: twice the wait.", rich_help_panel=LOAD),
     ] = None,
+    workflows: Workflows = None,
+    handling: HandlingOfWorkflows = None,
+    period: PeriodOfWorkflows = None,
+    share: ShareOfWorkflows = None,
+    inject: Pattern = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same jobs.")] = 0,
     force: ForceFile = False,
 ) -> None:
@@ -89,6 +101,7 @@ def generate(
 
     [b]schedlab generate site.json -c 5576x24 --pressure 1.0 --fill 4h --experiment 7d --out week.swf[/b]
     """
+    from schedlab.cli.jobs import PutIn
     from schedlab.cli.output import check_new_file, say
     from schedlab.cluster.read import read_cluster
     from schedlab.generate.base import generate as generate_jobs
@@ -99,6 +112,8 @@ def generate(
     from schedlab.workload.formats import write_workload
 
     check_new_file(out, force)
+    more = PutIn(workflows=workflows, handling=handling, period=period, share=share, inject=inject)
+    more.check(model)
     times = {"fill": fill, "stabilisation": stabilisation, "experiment": experiment, "drain": drain}
     found = read_model(model)
     machine = read_cluster(cluster) if cluster else None
@@ -115,7 +130,10 @@ def generate(
     if jobs is None and length is None:
         raise InputError("say how many jobs, or for how long", where="generate", hint="--jobs 100000 or --span 1y")
     workload = generate_jobs(found, jobs=jobs, span=length, seed=seed, name=out.name.partition(".")[0])
-    workload = preparation.apply(workload, seed)
+    workload = more.apply(preparation.apply(workload, seed), seed, make_room=pressure is not None)
+    if workload.brings is not None:
+        hint = "chained, which says in the log whom a task waits for"
+        raise InputError("a log cannot hold tasks that come when they are ready", where="--handling", hint=hint)
     counted = _Counted(workload.source)
     lost = write_workload(out, replace(workload, source=counted))
     say(f"{counted.jobs:,} jobs in {format_duration(counted.last)}, seed {seed}, in {out}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,11 +10,13 @@ from schedlab.files.bytestream import plain_name
 from schedlab.model.errors import InputError
 from schedlab.model.plugin_text import canonical
 from schedlab.model.units import parse_duration
-from schedlab.model.workload import Workload
+from schedlab.model.workload import JobBatch, Workload
 
 if TYPE_CHECKING:  # most runs are of logs: they begin without what makes models
     from schedlab.generate.base import Model
+    from schedlab.generate.workflows import Arrivals
 
+KEPT_JOBS = 2_000_000
 HOW_MANY = "say how many jobs it is to make: --jobs 500, or --span 30d"
 
 
@@ -36,6 +39,73 @@ def jobs_of(log: str | None, heatmap: str | None, jobs: int | None, span: str | 
     made.source = lambda: iter(batches)
     made.report.kept = sum(map(len, batches))
     return made
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutIn:
+    """What the options say that is put into the jobs: workflows, or what a pattern of one's own says."""
+
+    workflows: str | None = None
+    handling: str | None = None
+    period: str | None = None
+    share: str | None = None
+    inject: str | None = None
+
+    def check(self, log: str | None) -> None:
+        """Looks at everything that can be wrong, before a log is read."""
+        if self.inject is not None and self.workflows is not None:
+            raise InputError("does not go with --workflows", where="--inject", hint="leave out one of them")
+        if self.inject is not None:
+            from schedlab.model.plugins import load
+
+            load("pattern", self.inject)
+        for name in ("period", "share") if self.workflows is None else ():
+            if getattr(self, name) is not None:
+                raise InputError("of which workflows?", where=f"--{name}", hint="add --workflows montage.json")
+        if self.workflows is not None and log is not None:
+            self._arrivals()
+
+    def alone(self, log: str | None, heatmap: str | None) -> Workload | None:
+        """A workflow by itself: named in the place of the log, or without any."""
+        if self.workflows is None and self.handling is None:
+            return None
+        from schedlab.generate.arrivals import HANDLING, only_workflows
+
+        if self.workflows is None and self.handling is not None and log is not None:
+            return _counted(only_workflows(log, self.handling, "--handling"))
+        if self.workflows is not None and (log or heatmap) is None:
+            return _counted(only_workflows(self.workflows, self.handling or HANDLING, "--workflows"))
+        return None
+
+    def apply(self, jobs: Workload, seed: int, *, make_room: bool = False) -> Workload:
+        if self.inject is not None:
+            from schedlab.generate.pattern import with_pattern
+
+            return _counted(with_pattern(jobs, self.inject, seed))
+        if self.workflows is None or jobs.workflows is not None:
+            return jobs
+        from schedlab.generate.workflows import with_workflows
+
+        return _counted(with_workflows(jobs, self._arrivals(), seed=seed, make_room=make_room))
+
+    def _arrivals(self) -> Arrivals:
+        from schedlab.generate.arrivals import HANDLING, parse_arrivals
+
+        assert self.workflows is not None
+        return parse_arrivals(self.workflows, self.handling or HANDLING, self.period, self.share, "--workflows")
+
+
+def _counted(jobs: Workload) -> Workload:
+    """The same jobs, all of them seen: how many there are is known before the run. Not too many stay in memory."""
+    kept: list[JobBatch] = []
+    number = 0
+    for batch in jobs.batches():
+        number += len(batch)
+        if number <= KEPT_JOBS:
+            kept.append(batch)
+    if number <= KEPT_JOBS:
+        jobs.source = lambda: iter(kept)
+    return jobs
 
 
 def beside(heatmap: str | None, applications: str) -> list[str]:

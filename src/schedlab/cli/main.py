@@ -28,6 +28,7 @@ from schedlab.cli.run import run
 from schedlab.cli.slurm import slurm
 from schedlab.cli.transform import transform
 from schedlab.cli.why import why
+from schedlab.cli.workflow import workflow
 from schedlab.model.errors import SchedlabError
 from schedlab.model.version import VERSION
 
@@ -52,6 +53,7 @@ for _panel, _commands in COMMANDS.items():
         app.command(cls=OnceCommand, rich_help_panel=_panel)(_command)
 app.add_typer(experiment, rich_help_panel=RUNS)
 app.add_typer(slurm, rich_help_panel=RUNS)
+app.add_typer(workflow, rich_help_panel=JOBS)
 
 
 def _print_version(wanted: bool) -> None:

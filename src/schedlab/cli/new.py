@@ -23,6 +23,7 @@ class NewKind(StrEnum):
     metric = "metric"
     model = "model"
     reader = "reader"
+    pattern = "pattern"
 
 
 def new(

@@ -9,6 +9,7 @@ import typer
 
 READING = "How the log is read"
 MODEL = "Jobs from a model"
+WORKFLOWS = "Workflows"
 WATCHING = "Looking on"
 SIMULATING = "Do schedules behave alike?"
 
@@ -28,7 +29,7 @@ SomeLog = Annotated[
         metavar="[LOG|MODEL]",
         help="A log: .swf, sacct dump, Slurm-simulator events, Batsim JSON, CSV, Parquet…, compressed (.gz, .zst) or "
         "not ([b]schedlab formats[/b] lists what can be read); with --jobs or --span a model that makes jobs, as for "
-        "[b]schedlab generate[/b]. Without: jobs of the applications of --heatmap.",
+        "[b]schedlab generate[/b]; with --handling a workflow. Without: jobs of the applications of --heatmap.",
         show_default=False,
     ),
 ]
@@ -115,6 +116,49 @@ TimeOfJobs = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same jobs.", rich_help_panel=MODEL)]
+Workflows = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WORKFLOWS",
+        help="Put workflows into the jobs: [b]montage.json[/b], [b]chain(tasks=5)[/b], several with weights "
+        "([b]0.4 montage.json, 0.6 sipht.json[/b]), or a .csv file with the columns time and workflow.",
+        rich_help_panel=WORKFLOWS,
+    ),
+]
+HandlingOfWorkflows = Annotated[
+    str | None,
+    typer.Option(
+        "--handling",
+        metavar="HANDLING",
+        help="How they are submitted: as one job ([b]pilot[/b], [b]pilot(cores=480)[/b]), as a job for each task "
+        "([b]chained[/b], [b]chained(ready)[/b], [b]aware[/b]), or in between ([b]clustered(levels)[/b], "
+        "[b]clustered(branches)[/b]). [dim]\\[default: chained][/dim]",
+        show_default=False,
+        rich_help_panel=WORKFLOWS,
+    ),
+]
+PeriodOfWorkflows = Annotated[
+    str | None,
+    typer.Option("--period", metavar="TIME", help="From one to the next: [b]12h[/b].", rich_help_panel=WORKFLOWS),
+]
+ShareOfWorkflows = Annotated[
+    str | None,
+    typer.Option(
+        "--share",
+        metavar="SHARE",
+        help="Which part of the core-hours they are: [b]5%[/b]. They take the place of jobs.",
+        rich_help_panel=WORKFLOWS,
+    ),
+]
+Pattern = Annotated[
+    str | None,
+    typer.Option(
+        "--inject",
+        metavar="PATTERN",
+        help="Put in jobs when your own function says so: [b]mine.py:every_night[/b].",
+        rich_help_panel=WORKFLOWS,
+    ),
+]
 HeatmapFile = Annotated[
     str | None,
     typer.Option(

@@ -31,7 +31,8 @@ def plot(
         typer.Argument(
             metavar="RUN…",
             help="Run folders, or folders that hold runs; for [b]--kind users[/b] also the folder of a study, for "
-            "[b]--kind sweep[/b] nothing else; for [b]--kind speedups[/b] the file of a heatmap.",
+            "[b]--kind sweep[/b] nothing else; for [b]--kind speedups[/b] the file of a heatmap; for [b]--kind dag[/b] "
+            "also the file of a workflow.",
             show_default=False,
         ),
     ] = None,
@@ -47,7 +48,8 @@ def plot(
         typer.Option(
             metavar="METRIC",
             help=f"What is shown of each job: {', '.join(METRICS)}; of box, violin and ecdf also queue_length, over "
-            "time; of a sweep any metric of a run: [b]wait.mean[/b], [b]turnaround.p99[/b], "
+            "time; of workflows wait, runtime, turnaround, stretch, wait_share, intermediate_wait or idle_share; of a "
+            "sweep any metric of a run: [b]wait.mean[/b], [b]turnaround.p99[/b], "
             "[b]observed.energy_kwh[/b].",
         ),
     ] = None,
@@ -65,8 +67,16 @@ def plot(
     colour: Annotated[
         str | None,
         typer.Option(
-            metavar="job|user|group|queue|partition|application|slowdown|bounded_slowdown|size",
+            metavar="job|workflow|user|group|queue|partition|application|slowdown|bounded_slowdown|size",
             help="What the colours of a Gantt chart mean.",
+        ),
+    ] = None,
+    workflow: Annotated[
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Which workflow a dag shows. [dim]\\[default: the first that finished][/dim]",
+            show_default=False,
         ),
     ] = None,
     resource: Annotated[
@@ -123,7 +133,7 @@ def plot(
     if out is None:
         raise InputError("where to?", hint="name the figure to write: -o figure.pdf")
     options: dict[str, Any] = {"metric": metric, "statistic": statistic, "colour": colour, "labels": label or None}
-    options |= {"resource": resource, "x": x}
+    options |= {"resource": resource, "x": x, "workflow": workflow}
     _check_options(kind_of(kind), options | {"span": begin or end})
     checked_ending(out)
     check_new_file(out, force)
@@ -132,6 +142,12 @@ def plot(
         return
     if kind_of(kind).of_study:
         _draw_study(kind, runs, out, width=str(width), title=title, **options)
+        return
+    if kind == "dag" and len(runs) == 1 and not runs[0].is_dir():
+        _draw_shape(str(runs[0]), out, width=str(width), title=title)
+        return
+    if kind == "workflows":
+        _draw_workflows(runs, out, width=str(width), title=title, **options)
         return
     del options["x"]
     if kind_of(kind).repetitions and len(runs) == 1 and (runs[0] / "ledger.sqlite").is_file():
@@ -175,6 +191,42 @@ def _draw_study(
     table = sweep_table(study, axis, metric)
     draw(kind, table, out, **options, **axis.titles(study, metric))  # type: ignore[arg-type]
     say(f"{table['n'].sum():,} runs in {out}: {metric} over {axis.name}")
+
+
+def _draw_shape(text: str, out: Path, *, width: Any, title: str | None) -> None:
+    """Of a workflow that nobody has run: a file, or a shape by its name."""
+    from schedlab.cli.output import say
+    from schedlab.plot.dag import plot_shape
+    from schedlab.workflow.read import read_workflow
+
+    workflow = read_workflow(text)
+    plot_shape(workflow, out, width=width, title=title or "")
+    say(f"{len(workflow):,} tasks in {out}")
+
+
+def _draw_workflows(
+    folders: Sequence[Path], out: Path, *, x: str | None, metric: str | None, labels: Sequence[str] | None, **other: Any
+) -> None:
+    """Of runs, or of the folder of a study, also where only summaries were kept."""
+    from schedlab.cli.compare import open_runs
+    from schedlab.cli.output import say
+    from schedlab.experiment.workflow_results import workflow_sweep
+    from schedlab.model.errors import InputError
+    from schedlab.plot.catalogue import draw
+
+    drawn: dict[str, Any] = {"metric": metric, "labels": labels, "width": other["width"], "title": other["title"]}
+    if not (len(folders) == 1 and (folders[0] / "ledger.sqlite").is_file()):
+        if x is not None:
+            raise InputError("--x is a parameter of a study", hint="name the folder of a study, or leave it out")
+        found = open_runs(folders)
+        draw("workflows", found, out, **drawn)
+        say(f"{'1 run' if len(found) == 1 else f'{len(found)} runs'} in {out}")
+        return
+    study = _finished(folders[0])
+    table, axis = workflow_sweep(study, x)
+    named = {} if axis is None else {"x": axis.name, "x_unit": axis.unit}
+    draw("workflows", table, out, **drawn, **named)  # type: ignore[arg-type]
+    say(f"{len(table):,} workflows of {table['run'].n_unique():,} runs in {out}")
 
 
 def _finished(folder: Path) -> Results:

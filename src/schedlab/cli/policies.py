@@ -21,6 +21,7 @@ HEADINGS = {
     "metric": ("Metric", "what is computed of a run: the option --metric of compare"),
     "model": ("Model", "where generated jobs come from: the argument of generate"),
     "reader": ("Reader", "other formats of logs: the option --reader"),
+    "pattern": ("Pattern", "jobs that are put into a workload: the option --inject"),
 }
 
 

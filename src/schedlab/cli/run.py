@@ -16,6 +16,7 @@ from schedlab.cli.options import (
     BadRows,
     Clean,
     Cleaning,
+    HandlingOfWorkflows,
     HeatmapFile,
     Jobs,
     Json,
@@ -23,16 +24,20 @@ from schedlab.cli.options import (
     MissingLimit,
     OnBadRows,
     Pace,
+    Pattern,
+    PeriodOfWorkflows,
     Processors,
     Procs,
     Reader,
     Requests,
     Seed,
+    ShareOfWorkflows,
     SomeLog,
     StatusEvery,
     Tau,
     TimeOfJobs,
     Watch,
+    Workflows,
     reading_options,
 )
 from schedlab.cli.output import InterruptedError, warn
@@ -104,6 +109,11 @@ def run(
     ] = [],  # noqa: B006
     heatmap: HeatmapFile = None,
     applications: ApplicationsOfJobs = "executable",
+    workflows: Workflows = None,
+    handling: HandlingOfWorkflows = None,
+    period: PeriodOfWorkflows = None,
+    share: ShareOfWorkflows = None,
+    inject: Pattern = None,
     load: Load = None,
     jobs: Jobs = None,
     span: TimeOfJobs = None,
@@ -163,6 +173,14 @@ def run(
             rich_help_panel=RULES,
         ),
     ] = Beliefs.limit,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME|phases",
+            help="End the simulation then, jobs as they are: 8d, or phases for the end of the workload's last one.",
+            rich_help_panel=RULES,
+        ),
+    ] = None,
     validate: Annotated[
         bool,
         typer.Option(
@@ -227,8 +245,10 @@ def run(
     [b]schedlab run KTH-SP2.swf.gz --policy mine.py:SmallestThatFits --policy easy[/b]
 
     [b]schedlab run --heatmap aris.json --jobs 500 -c 200x20 -p easy:nodes=exclusive -p cosched[/b]
+
+    [b]schedlab run KTH-SP2.swf.gz --workflows montage.json --handling aware --share 5%[/b]
     """
-    from schedlab.cli.jobs import beside, jobs_of
+    from schedlab.cli.jobs import PutIn, beside, jobs_of
     from schedlab.cli.output import print_json
     from schedlab.cli.watch import Monitor
     from schedlab.cluster.read import read_cluster
@@ -250,7 +270,9 @@ def run(
     parse_estimate(estimate)
     load_observers(observe)
     observe = [*observe, *beside(heatmap, applications)]
-    made = jobs_of(log, heatmap, jobs, span, seed)
+    more = PutIn(workflows=workflows, handling=handling, period=period, share=share, inject=inject)
+    more.check(log or heatmap)
+    made = more.alone(log, heatmap) or jobs_of(log, heatmap, jobs, span, seed)
     reading = reading_options(clean, procs, missing_limit, bad_rows, reader)
     common = Scenario(
         made,
@@ -260,6 +282,7 @@ def run(
         passes=passes.value,
         dependencies=dependencies.value,
         beliefs=beliefs.value,
+        until=until,
         requests="auto" if requests is None else requests.value,
         observers=observe,
         validate=validate,
@@ -278,6 +301,7 @@ def run(
         read = monitor.read(common)
         if load is not None:
             read = replace(read, workload=scale_load(read.inputs[0], load, read.inputs[1].cores))
+        read = replace(read, workload=more.apply(read.inputs[0], seed))
         planned = [replace(each, workload=read.workload, cluster=read.cluster, reading={}) for each in planned]
         results = _simulate(planned, go_on, tau, monitor)
     achieved = None if load is None else _load_of(read)

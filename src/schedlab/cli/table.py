@@ -169,7 +169,7 @@ def class_table(by: str, comparison: Comparison, tables: Sequence[pl.DataFrame],
     table = _table(by)
     for at, run in enumerate(comparison.rows):
         if at < len(sizes):
-            table.add_column(Text("jobs"), justify="right")
+            table.add_column(Text("number" if by == "workflow" else "jobs"), justify="right")
             table.add_column(_heading("core time", "%"), justify="right")
         table.add_column(_heading(run.label, unit), justify="right", overflow="fold")
     for row, name in enumerate(names):

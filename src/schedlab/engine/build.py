@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 from weakref import WeakSet
 
@@ -130,6 +130,7 @@ def native_policy(spec: PolicySpec, choice: Chosen | None = None) -> _core.Nativ
         scan=None if spec.scan is None else order(spec.scan, functions.scan, "given-scan"),
         depth=-1 if spec.depth is None else spec.depth,
         reservations=spec.reservations,
+        **asdict(spec.periods),
     )
 
 
@@ -170,7 +171,7 @@ def new_simulation(
         follow_rates=options.beliefs == "rates",
         validate=validate,
         repeat_workload=repeat_workload,
-        follow_dependencies=options.dependencies == "follow",
+        follow_dependencies=options.follows,
         threshold=spec.threshold,
     )
     if choice.policy.own_amounts:

@@ -65,7 +65,7 @@ class Feed:
         self._layout, self._applications = layout, applications
 
     def batches(self) -> Iterator[dict[str, Any]]:
-        if self._options.dependencies == "follow":
+        if self._options.follows:
             self._references = References.of(self._workload)
         for given in self._workload.batches():
             for request in self.requests.add(self._workload.requests[len(self.requests) :]):
@@ -95,8 +95,12 @@ class Feed:
         """Whom jobs have to wait for, where that is followed."""
         if self._references is None:
             return {}
+        before, workflows = batch.predecessors, self._workload.workflows
+        if before is not None and self._options.dependencies == "workflows":
+            assert workflows is not None
+            before = before.where(workflows.has(batch.id)[before.row])
         last = self._references.last(batch.id)
-        return (batch.predecessors or Predecessors.none(len(batch))).columns() | {"last_referrer": last}
+        return (before or Predecessors.none(len(batch))).columns() | {"last_referrer": last}
 
     # Jobs that are submitted during the run.
 
@@ -170,7 +174,7 @@ class Feed:
         """What results are joined with: what the workload says of jobs, as far as it counts."""
         if self._kept is None:
             return []
-        ignored = () if self._options.dependencies == "follow" else ("after", "think")
+        ignored = () if self._options.follows else ("after", "think")
         return [name for name in JOB_COLUMNS if name not in ignored]
 
     def column(self, name: str, sequence: NDArray[np.int64]) -> NDArray[Any]:

@@ -11,7 +11,9 @@ from schedlab.model.suggest import did_you_mean
 Overrun = Literal["kill", "run"]
 Passes = Literal["instant", "event"]
 Beliefs = Literal["limit", "rates"]  # whether estimated ends stay, or follow the rates of running jobs
-Dependencies = Literal["ignore", "follow"]
+Dependencies = Literal[
+    "ignore", "follow", "workflows"
+]  # whether jobs wait for others; the last: those of workflows alone
 Detail = Literal["auto", "cores", "full"]  # how much of what jobs ask for counts (engine/requests.py)
 
 
@@ -29,6 +31,11 @@ class Options:
         choices = {"overrun": Overrun, "passes": Passes, "dependencies": Dependencies, "beliefs": Beliefs}
         for name, allowed in choices.items():
             refuse_other(name, getattr(self, name), get_args(allowed))
+
+    @property
+    def follows(self) -> bool:
+        """Whether some jobs of the workload wait for others."""
+        return self.dependencies != "ignore"
 
     def to_dict(self) -> dict[str, str]:
         return {name: getattr(self, name) for name in self.__slots__}

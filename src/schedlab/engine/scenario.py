@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
@@ -20,6 +21,7 @@ from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.heatmap import Heatmap
 from schedlab.model.suggest import did_you_mean
+from schedlab.model.units import parse_duration
 from schedlab.model.workload import Workload
 from schedlab.policy.spec import PolicySpec
 from schedlab.workload.read import read_workload
@@ -62,6 +64,7 @@ class Scenario:
     performance: bool = False  # record what each decision costs
     places: bool = False  # tell what each job had on each node; of those that were granted amounts it is told anyway
     reasons: bool = False  # record why jobs wait
+    until: float | str | None = None  # what happens later does not: seconds, "8d", or "phases", the end of the last one
     reading: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""  # what the policy is called in results; empty: as it is written
 
@@ -127,9 +130,22 @@ class Scenario:
         if own is not None and self.overrun not in (None, own):
             said = f"overrun cannot be {self.overrun!r}: the policy says itself that it is {own!r}"
             raise InputError(said, where=choice.name, hint="leave overrun out")
-        return Options(
-            choice.estimate_text, own or self.overrun or "kill", self.passes, self.dependencies, self.beliefs
-        )
+        dependencies = self.dependencies
+        if dependencies == "ignore" and isinstance(self.workload, Workload) and self.workload.workflows is not None:
+            dependencies = "workflows"
+        return Options(choice.estimate_text, own or self.overrun or "kill", self.passes, dependencies, self.beliefs)
+
+    @property
+    def ends_at(self) -> float:
+        """Until when it is simulated, in seconds."""
+        if self.until is None:
+            return math.inf
+        workload, _ = self.inputs
+        if self.until == "phases" and workload.phases:
+            return workload.phases[-1].end
+        if self.until == "phases":
+            raise InputError("until = phases: the workload has none", where=workload.name, hint="give a time: 8d")
+        return parse_duration(self.until)
 
     @property
     def heatmap_identity(self) -> str | None:

@@ -50,9 +50,9 @@ def simulate(
 
     Or a `Scenario`, which is all of this in one. The options are its other fields: `estimate`, `overrun`, `passes`,
     `dependencies`, `beliefs`, `requests`, `observers`, `heatmap`, `repetition`, `validate`, `out`, `force`,
-    `checkpoint`, `performance`, `places`, `reasons`, `reading`. With `out` the run streams into that folder and memory
-    stays small; without, it is kept in memory. `progress` is called a few times a second, also in a slow pass;
-    `watch`, with the view (to look at, not to decide), only at the ends of instants. If a policy or an observer in
+    `checkpoint`, `performance`, `places`, `reasons`, `until`, `reading`. With `out` the run streams into that folder
+    and memory stays small; without, it is kept in memory. `progress` is called a few times a second, also in a slow
+    pass; `watch`, with the view (to look at, not to decide), only at the ends of instants. If a policy or observer in
     Python fails, the error says where, and what had been simulated until then is its `run` (and in `out`), marked as
     incomplete. With a `checkpoint` the run can be interrupted at any time: the same call takes it up again.
     """
@@ -85,7 +85,8 @@ class Simulation:
         self._workload, self._cluster, self._options = workload, cluster, options
         self._scenario = scenario
         self._checkpoint = checkpoint
-        self._observers = Observers((*choice.observers, *scenario.make_observers()), _gates(choice.policy))
+        brought = () if workload.brings is None else workload.brings()
+        self._observers = Observers((*choice.observers, *scenario.make_observers(), *brought), _gates(choice.policy))
         self._saved = None if checkpoint is None else checkpoint.load(self._identity(choice))
         if self._saved is not None:
             decider, self._observers = self._saved.objects[:2]
@@ -151,9 +152,11 @@ class Simulation:
             request_number=self._feed.request_number,
             request_known=self._feed.know_request,
             name_known=self._feed.know_name,
-            last_referrer=self._feed.last_referrer if options.dependencies == "follow" else None,
+            last_referrer=self._feed.last_referrer if options.follows else None,
             **self._feed.given_orders(),
         )
+        if scenario.until is not None:
+            self.core.stop_at(scenario.ends_at)
         if scenario.performance:
             self.core.measure()
         if scenario.places:
@@ -204,6 +207,7 @@ class Simulation:
             "options": {**self._options.to_dict(), "requests": self._scenario.requests},
             "repetition": self._scenario.repetition,
             "reasons": self._scenario.reasons,
+            "until": self._scenario.until,
             "cluster": hashlib.sha256(json.dumps(self._cluster.to_dict(), sort_keys=True).encode()).hexdigest(),
             "workload": [self._workload.name, self._workload.content_hash, self._workload.report.kept],
             "observers": [name_of(observer) for observer in self._observers],
@@ -298,6 +302,9 @@ class Simulation:
         observed, spec = self._observers.finish(view), self._choice.spec
         if (table := self._observers.per_job()) is not None:
             self._writer.write("observed", table)
+        if (workflows := self._workload.workflows) is not None and workflows.kind:
+            self._writer.write("workflows", workflows.workflows())
+            self._writer.write("tasks", workflows.tasks())
         policy = self._choice.policy
         for name, content in policy.evidence().items():
             self._writer.write_evidence(name, content)
@@ -317,6 +324,7 @@ class Simulation:
                 "observed": observed,
                 **({"refusals": refusals} if refusals else {}),
                 **({"reasons": True} if self._scenario.reasons else {}),
+                **({} if self._scenario.until is None else {"until": self._scenario.ends_at}),
                 **({} if self._budget is None else {"budget": self._budget.to_dict()}),
                 **({"execution": self._execution} if self._execution else {}),
                 **more,

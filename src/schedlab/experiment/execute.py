@@ -19,6 +19,7 @@ from schedlab.experiment.folder import checkpoint_folder, file_hashes, result_fi
 from schedlab.experiment.inputs import Inputs
 from schedlab.experiment.meter import DECIDING, Meter, warm_up
 from schedlab.experiment.plan import PlannedRun
+from schedlab.experiment.workflow_file import write_workflows
 from schedlab.files.whole_file import whole_file
 from schedlab.model.cluster import Cluster
 from schedlab.model.run import Run
@@ -26,7 +27,7 @@ from schedlab.model.version import VERSION
 from schedlab.model.workload import Workload
 
 REPORTED = ("kept", "dropped", "filled", "unkept", "for_slurm")  # of what reading the log met
-_RULES = ("estimate", "overrun", "passes", "dependencies", "beliefs", "requests", "heatmap")
+_RULES = ("estimate", "overrun", "passes", "dependencies", "beliefs", "requests", "heatmap", "until")
 
 
 def execute(run: PlannedRun, asked: dict[str, Any], folder: Path, inputs: Inputs) -> dict[str, Any]:
@@ -45,6 +46,8 @@ def execute(run: PlannedRun, asked: dict[str, Any], folder: Path, inputs: Inputs
     scenario = scenario_of(run, workload, cluster, place, name)
     checkpoint = _checkpoint(run, asked, folder)
     simulated = simulate(replace(scenario, checkpoint=checkpoint, performance=DECIDING in asked["metrics"]))
+    if place is None and write_workflows(simulated, selection(asked), run_folder(folder, run.identity)):
+        place = run_folder(folder, run.identity)
     result = run.to_dict() | {
         "schedlab": VERSION,
         "workload": workload.name,

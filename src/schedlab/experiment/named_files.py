@@ -9,16 +9,19 @@ from typing import Any
 from schedlab.cluster.slurm.read import files_read
 from schedlab.experiment.study import QUOTED
 from schedlab.files.bytestream import plain_name
+from schedlab.generate.arrivals import files_of_mix
 from schedlab.model.errors import InputError
 from schedlab.model.plugin_text import names_code, registered_name
 
 _FILES = ("log", "model", "cluster", "heatmap")
-_TEXTS = ("policy", "estimate", "observe", "metrics", "reader", "model")
+_TEXTS = ("policy", "estimate", "observe", "metrics", "reader", "model", "inject")
 _BETWEEN = re.compile(r"[\s(:=,]+")
 
 
 def is_text(name: str, value: Any) -> bool:
     """Whether files may stand within the value: `easy:order=mine.py:key`, `slurm-real(conf='slurm.conf')`."""
+    if name == "workflows":
+        return isinstance(value, str)
     if name not in _TEXTS or not isinstance(value, str) or (name in _FILES and Path(value).is_file()):
         return False
     return names_code(value) or "=" in value
@@ -26,6 +29,8 @@ def is_text(name: str, value: Any) -> bool:
 
 def file_names(name: str, value: Any) -> list[str]:
     """The words of a parameter's value that are the name of a file, if there is such a file."""
+    if name == "workflows" and isinstance(value, str):
+        return files_of_mix(value)
     if is_text(name, value):
         return [word for word in _BETWEEN.split(value) if word.endswith(".py")] + QUOTED.findall(value)
     return [value] if name in _FILES and isinstance(value, str) else []

@@ -50,6 +50,11 @@ def _duration(value: Any) -> None:
     parse_duration(value)
 
 
+def _until(value: Any) -> None:
+    if value != "phases":
+        _duration(value)
+
+
 def _share(value: Any) -> None:
     if isinstance(value, bool):
         raise InputError("expected a share such as 0.5")
@@ -117,6 +122,38 @@ def _model(value: Any) -> None:
     read_model(value)
 
 
+def _workflows(value: Any) -> None:
+    from schedlab.generate.arrivals import parse_mix
+
+    _text(value)
+    parse_mix(value)
+
+
+def _handling(value: Any) -> None:
+    from schedlab.workflow.handling_text import parse_handling
+
+    _text(value)
+    parse_handling(value)
+
+
+def _period(value: Any) -> None:
+    if value != "none":
+        _duration(value)
+
+
+def _part(value: Any) -> None:
+    _share(value)
+    if parse_share(value) > 1:
+        raise InputError("expected a share from 0 to 1, such as 0.05")
+
+
+def _pattern(value: Any) -> None:
+    from schedlab.model.plugins import load
+
+    _text(value)
+    load("pattern", value)
+
+
 _STEP_CHECKS: dict[str, Callable[[Any], None]] = {
     **dict.fromkeys(("remove_flurries", "shuffle"), _flag),
     **dict.fromkeys(("sample_users", "thin", "duplicate"), _share),
@@ -147,6 +184,11 @@ PARAMETERS: dict[str, Parameter] = {
     "stabilisation": Parameter("workload", "the time after the fill that does not count", _duration),
     "experiment": Parameter("workload", "the time that counts", _duration),
     "drain": Parameter("workload", "the time after that", _duration),
+    "workflows": Parameter("workload", "which workflows come: montage.json, or several with weights", _workflows),
+    "handling": Parameter("workload", "how they are submitted: pilot, chained, aware …", _handling),
+    "period": Parameter("workload", "the time from one to the next; 0: none come", _period),
+    "share": Parameter("workload", "which part of the core-hours they are; 0: none come", _part),
+    "inject": Parameter("workload", "a function that says which other jobs are put in, and when", _pattern),
     "cluster": Parameter("run", "the machine", _cluster),
     "policy": Parameter("run", "the scheduler", _policy),
     "estimate": Parameter("run", "how long jobs are believed to run", _estimate),
@@ -154,6 +196,7 @@ PARAMETERS: dict[str, Parameter] = {
     "passes": Parameter("run", "how often the scheduler is asked", _one_of("instant", "event")),
     "dependencies": Parameter("run", "whether jobs wait for preceding jobs", _one_of("ignore", "follow")),
     "beliefs": Parameter("run", "whether estimated ends follow rates", _one_of("limit", "rates")),
+    "until": Parameter("run", "when it ends: a time, or phases, the end of the last one", _until),
     "observe": Parameter("run", "an observer, such as failures(mtbf=1e6), or a list of several", _observers),
     "heatmap": Parameter("run", "how fast jobs run beside one another: the observer interference(heatmap)", _heatmap),
 }

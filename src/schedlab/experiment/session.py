@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.analysis.common_jobs import missing_jobs
-from schedlab.analysis.compare import Comparison, Row, beside, compare, observed, summary_of, with_improvement
+from schedlab.analysis.compare import (
+    Comparison,
+    Row,
+    beside,
+    compare,
+    observed,
+    of_workflows,
+    summary_of,
+    with_improvement,
+)
 from schedlab.engine.checkpoint import Checkpoint, checkpoint_beside
 from schedlab.engine.folder import check_target, holds_run
 from schedlab.engine.scenario import Scenario
@@ -138,7 +147,9 @@ def compared(results: Sequence[Result], tau: float | None = None) -> Comparison:
     rows = tuple(Row(result.policy, summary) for result, summary in zip(results, summaries, strict=True))
     common = together.common if together else None
     rows = tuple(with_improvement(rows, [result.config for result in results], same_jobs=True))
-    return Comparison(rows, metrics=(*beside(rows), *observed(rows)), same_started=same, common=common)
+    return Comparison(
+        rows, metrics=(*beside(rows), *of_workflows(rows), *observed(rows)), same_started=same, common=common
+    )
 
 
 def _holds_runs(folder: Path) -> bool:

@@ -15,10 +15,12 @@ from typing import Any
 
 from schedlab.engine.scenario import split_observers
 from schedlab.experiment.parameters import PARAMETERS, Value
+from schedlab.experiment.study_workflows import refuse_both, wrong_workflows
 from schedlab.files.bytestream import text_of
 from schedlab.model.errors import InputError
 from schedlab.model.suggest import did_you_mean
 from schedlab.model.toml_lines import TomlMistakes, load_toml
+from schedlab.workflow.mix import located_mix
 
 Point = dict[str, Value]  # parameters of one run, without repetition
 
@@ -87,6 +89,7 @@ def parse_study(text: str, file: str) -> Study:
     reading = _Reading(data, mistakes, Path(file).parent)
     study = reading.study(Path(file).stem, text)
     mistakes.raise_all()
+    refuse_both(study.points(), file)
     return study
 
 
@@ -163,7 +166,9 @@ class _Reading:
             return next(text for text, short in known.items() if short == value)
         if name == "observe":
             value = self._observers(value)
-        elif name in ("log", "model", "cluster", "reader", "policy", "heatmap") and isinstance(value, str):
+        elif name == "workflows" and isinstance(value, str) and value.strip():
+            value = located_mix(value, self._located)
+        elif name in ("log", "model", "cluster", "reader", "policy", "heatmap", "inject") and isinstance(value, str):
             value = self._located(value)
         try:
             PARAMETERS[name].check(value)
@@ -203,15 +208,18 @@ class _Reading:
         return str(candidate) if name and not Path(name).is_absolute() and candidate.is_file() else name
 
     def _check_sources(self, grid: Mapping[str, Any]) -> None:
-        if ("log" in grid) == ("model" in grid):
+        given = {"log", "model"} & set(grid)
+        if len(given) > 1 or not (given or "workflows" in grid):
             self.mistakes.add(("workload",), "a study needs jobs: a log or a model", "log = FILE, or model = MODEL")
+        for mistake, hint in wrong_workflows(grid, self._list("point")):
+            self.mistakes.add(("workload", "workflows"), mistake, hint)
         if "model" in grid and not {"jobs", "span", "experiment"} & set(grid):
             self.mistakes.add(("workload",), "how many jobs shall the model make?", "jobs = 10_000, or span = '7d'")
         if "fill" in grid and "experiment" not in grid:
             self.mistakes.add(("workload", "fill"), "a fill needs an experiment", "experiment = '7d'")
         for other in {"stretch", "pressure"} & set(grid) if "load" in grid else ():
             self.mistakes.add(("workload", "load"), f"load and {other} both say how many jobs come", "give one of them")
-        if "cluster" not in grid and ({"pressure", "fill"} & set(grid) or "model" in grid):
+        if "cluster" not in grid and ({"pressure", "fill"} & set(grid) or "log" not in grid):
             self.mistakes.add(("run",), "on which machine?", "cluster = '120x2' in [run]")
 
     def _point(self, given: Any, path: tuple[str | int, ...], grid: Mapping[str, Any]) -> Point:
@@ -245,6 +253,8 @@ class _Reading:
         named = {short: text for text, short in self.names.get(key, {}).items()}
         if not isinstance(value, str) or value in named:
             return named.get(value, value)
+        if key == "workflows":
+            return located_mix(value, self._located)
         return self._observers(value) if key == "observe" else self._located(value)
 
     def _list(self, key: str) -> list[Any]:

@@ -118,10 +118,13 @@ def sweep_table(results: Results, axis: Axis, metric: str) -> pl.DataFrame:
 
 
 def _line_parameter(results: Results, axis: Axis) -> str:
-    """The policy; where that is the axis or does not vary, the parameter with the most values."""
+    """The policy; where that is the axis or does not vary, the handling of workflows, or the parameter with the most
+    values."""
     others = [name for name in results.varied if name != axis.parameter]
     if "policy" in others or axis.rest:
         return "policy" if "policy" in others else ""
+    if "handling" in others:
+        return "handling"
     return max(others, key=lambda name: len(_values(results, name)), default="")
 
 

@@ -10,7 +10,7 @@ from datetime import timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from schedlab.generate.load import noted, together
+from schedlab.generate.load import noted, take_over, together
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.random import random_stream
 from schedlab.model.request import SINGLE_CORE
@@ -166,11 +166,7 @@ def _batches(workload: Workload, filled: Workload, jobs: JobBatch, shift: float)
             where=workload.name,
             hint="generate a longer workload, or ask for a shorter experiment",
         )
-    before = workload.report
-    filled.report.records, filled.report.kept, filled.report.bad_rows = before.records, kept, before.bad_rows
-    for name in ("dropped", "unkept", "for_slurm"):
-        setattr(filled.report, name, dict(getattr(before, name)))
-    filled.report.filled = before.filled | {"fill jobs before the workload": len(jobs)}
+    take_over(filled.report, workload.report, kept, filled={"fill jobs before the workload": len(jobs)})
 
 
 def _refuse_nonsense(workload: Workload, capacity_cores: int, job_cores: int, durations: dict[str, float]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -190,17 +190,27 @@ class _Holder:
         )
 
     def _tell(self, report: ReadReport) -> None:
-        before = self.workload.report
-        report.records, report.kept, report.bad_rows = before.records, self.kept, before.bad_rows
-        report.unkept, report.for_slurm = dict(before.unkept), dict(before.for_slurm)
         dropped = {
             "left out to hold the job pressure": self.left_out,
             f"larger than the {self.capacity} cores of the machine": self.too_large,
         }
-        report.dropped = before.dropped | {reason: count for reason, count in dropped.items() if count}
         kind = "copies of recent ones" if self.fresh is None else "new ones of the model"
         filled = {f"jobs put in to hold the job pressure: {kind}": self.inserted}
-        report.filled = before.filled | {what: count for what, count in filled.items() if count}
+        take_over(report, self.workload.report, self.kept, dropped, filled)
+
+
+def take_over(
+    report: ReadReport,
+    before: ReadReport,
+    kept: int,
+    dropped: Mapping[str, int] | None = None,
+    filled: Mapping[str, int] | None = None,
+) -> None:
+    """What reading the jobs before has told, and what has been left out and put in since, where it is any."""
+    report.records, report.kept, report.bad_rows = before.records, kept, before.bad_rows
+    report.unkept, report.for_slurm = dict(before.unkept), dict(before.for_slurm)
+    report.dropped = before.dropped | {reason: count for reason, count in (dropped or {}).items() if count}
+    report.filled = before.filled | {what: count for what, count in (filled or {}).items() if count}
 
 
 class Fresh:

@@ -1,4 +1,4 @@
-"""Plug-ins: policies, orders, placements, estimators, observers, metrics, models and readers that somebody else wrote.
+"""Plug-ins: what somebody else wrote, from policies to readers; `KINDS` has all that they can be.
 
 mine.py:Cap(watts=4000)     a class or function of a file, with arguments
 package.module:Cap          of a module that can be imported
@@ -79,6 +79,12 @@ _TABLE = (
     Kind("metric", "schedlab.metrics", "a function of (run) that gives a number, or numbers by name", parameters=(1,)),
     Kind("model", "schedlab.models", "a class with a method batches(seed, *, jobs, span)", methods=("batches",)),
     Kind("reader", "schedlab.readers", "a function of (path) that gives a Workload", parameters=(1,)),
+    Kind(
+        "pattern",
+        "schedlab.patterns",
+        "a function of (workload) that gives a trigger and what it puts in",
+        parameters=(1,),
+    ),
 )
 KINDS = {kind.name: kind for kind in _TABLE}
 

@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 from schedlab.model.errors import InputError
@@ -26,7 +27,7 @@ _PIECE = re.compile(
     r"|'''.*?'''(?!')"
     r'|"(?:\\.|[^"\\\n])*"'
     r"|'[^'\n]*'"
-    r"|\#[^\n]*|\n|.",
+    r"|\#[^\n]*|[^\"'#\n\[\]{},]+|.",
     re.DOTALL,
 )
 
@@ -49,6 +50,7 @@ class TomlLines:
                 for part in _parts(match.group(1)):
                     path = (*path, part)
                     self._lines.setdefault(path, line)
+                self._elements(path, text, match.end(), line)
             end = _end_of_statement(text, match.end() if match else position)
             line += text.count("\n", position, end)
             position = end
@@ -59,6 +61,22 @@ class TomlLines:
             if found := self._lines.get(tuple(path[:length])):
                 return found
         return 1
+
+    def _elements(self, path: Path, text: str, position: int, line: int) -> None:
+        """The lines of the elements of an array that goes over several."""
+        depth = number = 0
+        started = False
+        for piece in _PIECE.finditer(text, position):
+            found = piece.group()
+            if depth == 1 and not started and not (found in "],\n" or found.isspace() or found[0] == "#"):
+                self._lines[(*path, number)] = line
+                started = True
+            if depth == 1 and found == ",":
+                number, started = number + 1, False
+            depth += (found in ("[", "{")) - (found in ("]", "}"))
+            line += found.count("\n")
+            if depth <= 0 and not found.isspace():
+                return
 
     def _enter(self, parts: list[str], *, is_array: bool) -> Path:
         """The full path of a table header: names inside an array of tables mean its last table."""
@@ -95,7 +113,11 @@ class TomlMistakes(Mistakes):
 
     def __init__(self, file: str, text: str) -> None:
         super().__init__()
-        self.file, self.lines = file, TomlLines(text)
+        self.file, self._text = file, text
+
+    @cached_property
+    def lines(self) -> TomlLines:
+        return TomlLines(self._text)
 
     def add(self, path: Sequence[str | int], message: str, hint: str = "") -> None:
         line = self.lines.line(path)

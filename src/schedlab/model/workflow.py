@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.mistakes import printable
+from schedlab.model.predecessors import COMPLETED
+
+MOST_MISTAKES = 20  # are told of one workflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +33,20 @@ class Workflow:
 
     name: str
     tasks: tuple[Task, ...]
+    notes: tuple[str, ...] = field(default=(), compare=False)  # what was noticed when it was read
 
     @classmethod
-    def of(cls, name: str, tasks: list[Task], where: str = "") -> Workflow:
-        """Refuses, all at once and by their ids: cycles, unknown and doubled tasks, impossible sizes and times."""
+    def of(cls, name: str, tasks: list[Task], where: str = "", at: Callable[[int], str] | None = None) -> Workflow:
+        """Refuses, all at once and by their ids: cycles, unknown and doubled tasks, impossible sizes and times.
+
+        `where` they are from, and where a task is of which the position is given, if that is known.
+        """
         where = where or name
-        mistakes = [*_wrong_tasks(tasks, where), *_wrong_parents(tasks, where)]
+        places = at or (lambda _: where)
+        mistakes = [*_wrong_tasks(tasks, where, places), *_wrong_parents(tasks, places)]
+        if len(mistakes) > MOST_MISTAKES:
+            more = InputError(f"and {len(mistakes) - MOST_MISTAKES:,} more mistakes", where=where)
+            mistakes = [*mistakes[:MOST_MISTAKES], more]
         if mistakes:
             raise InputErrors(mistakes)
         return cls(name, _sorted(tasks, where))
@@ -51,6 +63,15 @@ class Workflow:
     def after(self) -> tuple[tuple[int, ...], ...]:
         """Of each task: the positions of those that it waits for."""
         return tuple(tuple(self.position[parent] for parent in task.after) for task in self.tasks)
+
+    @cached_property
+    def before(self) -> tuple[tuple[int, ...], ...]:
+        """Of each task: the positions of those that wait for it."""
+        found: list[list[int]] = [[] for _ in self.tasks]
+        for place, parents in enumerate(self.after):
+            for parent in parents:
+                found[parent].append(place)
+        return tuple(map(tuple, found))
 
     @cached_property
     def level(self) -> tuple[int, ...]:
@@ -108,7 +129,7 @@ class WorkflowJob:
     cores: int
     runtime: float
     limit: float
-    after: tuple[int, ...] = ()  # positions of the jobs that have to have completed
+    after: tuple[int, ...] = ()  # positions of the jobs that it waits for
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,35 +142,52 @@ class Submission:
     job_of: tuple[int, ...]  # of each task: the position of its job
     begin: tuple[float, ...]  # of each task: seconds after the start of that job
     whole: bool = False  # its jobs are ranked in queues as one job of the workflow's width and limit would be
+    condition: int = COMPLETED  # what has to become of the jobs that others come after; of predecessors.CONDITIONS
+    ready: bool = False  # each job is submitted only when those that it comes after have ended so
+    retries: int = 0  # how often a job that fails is submitted again, where that is so
+
+    @property
+    def ids(self) -> int:
+        """How many ids its jobs take, with all attempts that there may be."""
+        return len(self.jobs) * (1 + self.retries)
 
 
-def _wrong_tasks(tasks: list[Task], where: str) -> list[InputError]:
+def _wrong_tasks(tasks: list[Task], where: str, at: Callable[[int], str]) -> list[InputError]:
     found = [] if tasks else [InputError("there are no tasks", where=where)]
     seen: set[str] = set()
-    for task in tasks:
-        if task.id in seen:
-            found.append(InputError(f"two tasks have the id {task.id}", where=where, hint="give each an id of its own"))
+    own = "give each an id of its own"
+    for number, task in enumerate(tasks):
+        if not task.id:
+            found.append(InputError(f"task {number + 1} has no id", where=at(number), hint=own))
+        elif task.id in seen:
+            found.append(InputError(f"two tasks have the id {_shown(task)}", where=at(number), hint=own))
         seen.add(task.id)
         if task.cores < 1:
-            found.append(InputError(f"task {task.id} has {task.cores} cores, expected at least 1", where=where))
-        for what, seconds in (("runtime", task.runtime), ("limit", task.limit)):
+            message = f"task {_shown(task)} has {task.cores} cores, expected at least 1"
+            found.append(InputError(message, where=at(number)))
+        for seconds, what in {task.limit: "limit", task.runtime: "runtime"}.items():  # told once if they are the same
             if not 0 <= seconds < math.inf:
-                found.append(InputError(f"task {task.id} has a {what} of {seconds:g} s", where=where))
+                message = f"task {_shown(task)} has a {what} of {seconds:g} s, expected 0 or more"
+                found.append(InputError(message, where=at(number)))
     return found
 
 
-def _wrong_parents(tasks: list[Task], where: str) -> list[InputError]:
+def _wrong_parents(tasks: list[Task], at: Callable[[int], str]) -> list[InputError]:
     known = {task.id for task in tasks}
     found = []
-    for task in tasks:
-        found += [
-            InputError(f"task {task.id} comes after {parent}, which does not exist", where=where)
-            for parent in task.after
-            if parent not in known
-        ]
+    for number, task in enumerate(tasks):
+        for parent in task.after:
+            if parent not in known:
+                message = f"task {_shown(task)} comes after {printable(parent, 60)}, which does not exist"
+                found.append(InputError(message, where=at(number)))
         if len(set(task.after)) < len(task.after):
-            found.append(InputError(f"task {task.id} names a task twice in what it comes after", where=where))
+            message = f"task {_shown(task)} names a task twice in what it comes after"
+            found.append(InputError(message, where=at(number)))
     return found
+
+
+def _shown(task: Task) -> str:
+    return printable(task.id, 60)
 
 
 def _sorted(tasks: list[Task], where: str) -> tuple[Task, ...]:
@@ -176,11 +214,12 @@ def _sorted(tasks: list[Task], where: str) -> tuple[Task, ...]:
 def _circle(tasks: list[Task], missing: list[int]) -> str:
     """One of them, by ids: a -> b -> a."""
     left = {task.id: task for task, count in zip(tasks, missing, strict=True) if count}
-    way: list[str] = []
+    way: dict[str, None] = {}
     each = next(iter(left))
     while each not in way:
-        way.append(each)
+        way[each] = None
         each = next(parent for parent in left[each].after if parent in left)
-    circle = [*way[way.index(each) :], each]
+    passed = list(way)
+    circle = [printable(id, 60) for id in [*passed[passed.index(each) :], each]]
     shown = circle if len(circle) <= 12 else [*circle[:6], "…", *circle[-5:]]
     return " -> ".join(reversed(shown))

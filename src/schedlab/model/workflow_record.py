@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from schedlab.model.workflow import Submission
 
@@ -20,6 +22,7 @@ class WorkflowRecord:
     kind: list[int] = field(default_factory=list)  # of each workflow: the position of its kind
     submit: list[float] = field(default_factory=list)
     first: list[int] = field(default_factory=list)  # the id of its first job
+    complete: bool = False
 
     def add(self, kind: int, submit: float, first: int) -> None:
         self.kind.append(kind)
@@ -28,8 +31,21 @@ class WorkflowRecord:
 
     def clear(self) -> None:
         """Before another pass over the batches."""
+        self.complete = False
         for column in (self.kind, self.submit, self.first):
             del column[:]
+
+    def cut(self, end: float) -> None:
+        """Those that were planned for later have not come."""
+        kept = bisect_right(self.submit, end)
+        for column in (self.kind, self.submit, self.first):
+            del column[kept:]
+
+    def has(self, jobs: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of these jobs, by id, are a workflow's; of those that have been read."""
+        before = np.searchsorted(self.first, jobs, side="right") - 1
+        number = np.array([len(self.kinds[kind].jobs) for kind in self.kind], np.int64)
+        return (before >= 0) & (jobs < np.append(np.array(self.first, np.int64) + number, 0)[before])
 
     def workflows(self) -> dict[str, Any]:
         """The table `workflows`."""

@@ -306,6 +306,7 @@ class Workload:
     asked: dict[int, Mapping[str, str]] = field(default_factory=dict)  # job id -> options of its sbatch, as written
     dependencies: dict[int, str] = field(default_factory=dict)  # job id -> what it waits for, in Slurm's words
     workflows: WorkflowRecord | None = None  # those whose tasks are among its jobs
+    brings: Callable[[], Sequence[Any]] | None = None  # makes observers for a run, which submit more of its jobs
 
     def batches(self) -> Iterator[JobBatch]:
         return self.source()

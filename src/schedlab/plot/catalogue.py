@@ -16,6 +16,7 @@ from schedlab.plot.baseline import plot_baseline
 from schedlab.plot.classes import plot_classes
 from schedlab.plot.comparison import plot_comparison
 from schedlab.plot.curves import plot_curves
+from schedlab.plot.dag import plot_dag
 from schedlab.plot.differences import plot_differences
 from schedlab.plot.distributions import plot_box, plot_ecdf, plot_violin
 from schedlab.plot.gantt import plot_gantt
@@ -29,6 +30,7 @@ from schedlab.plot.style import Width, figure_headline, legend, panels, save
 from schedlab.plot.sweep import plot_sweep
 from schedlab.plot.times import Clock, Span, span_of
 from schedlab.plot.users import plot_users
+from schedlab.plot.workflows import plot_workflows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -157,6 +159,18 @@ _KINDS = (
         plot_sweep,
         ("x", "metric", "labels"),
         of_study=True,
+    ),
+    Kind(
+        "workflows",
+        "workflows by handling and kind: medians of turnaround, run time, stretch …; of a study over a parameter",
+        plot_workflows,
+        ("metric", "x", "labels"),
+    ),
+    Kind(
+        "dag",
+        "when the tasks of one workflow ran, and who waited for whom; or the graph in a workflow's file",
+        plot_dag,
+        ("workflow",),
     ),
     Kind("applications", "the speed-ups of jobs side by side, by application", plot_applications, _OVER_TIME),
     Kind(

@@ -1,4 +1,4 @@
-"""The colours of the jobs of a Gantt chart: job by job, by user, queue, group or partition, or by a number."""
+"""The colours of the jobs of a Gantt chart: job by job, by workflow, by user, queue …, or by a number."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.analysis.job_values import job_values
+from schedlab.analysis.machine import Machine
+from schedlab.analysis.workflow_jobs import WorkflowJobs
+from schedlab.analysis.workflows import has_workflows
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 from schedlab.model.suggest import did_you_mean
@@ -21,7 +24,7 @@ NUMBERS = {
     "bounded_slowdown": "bounded slowdown (up to 1,000)",
     "size": "size (cores)",
 }
-COLOURINGS = ("job", *OWNERS, *NUMBERS)
+COLOURINGS = ("job", "workflow", *OWNERS, *NUMBERS)
 
 # Neighbours in the queue get different ones; none is dark, so that a number can be read on it.
 _JOBS = ("#56B4E9", "#E69F00", "#7FCFB9", "#E8A98A", "#8FB8DA", "#F0E442", "#DDA6C4", "#5FAF92", "#F3CF80", "#B5B9BF")
@@ -44,12 +47,30 @@ def colouring(run: Run, by: str) -> Colouring:
     """Users (groups …) with the most core time have colours of their own."""
     if by == "job":
         return Colouring(_rgba(_JOBS)[np.arange(len(run.jobs)) % len(_JOBS)])
+    if by == "workflow":
+        return _by_workflow(run)
     if by in OWNERS:
         return _by_owner(run, by)
     if by in NUMBERS:
         return _by_number(run, by)
     hint = did_you_mean(by, COLOURINGS, f"colours: {', '.join(COLOURINGS)}")
     raise InputError(f"jobs cannot be coloured by '{by}'", hint=hint)
+
+
+def _by_workflow(run: Run) -> Colouring:
+    """One of the seven colours for each workflow, in turn; a few are named. Other jobs are light."""
+    if not has_workflows(run.tables):
+        hint = "choose another colour; docs/workflows.md tells how a run gets some"
+        raise InputError("there are no workflows in it", where=str(run.path or run), hint=hint)
+    owner = WorkflowJobs(run.tables, Machine.of_run(run)).of_rows()[np.argsort(run.tables.column("sequence"))]
+    kinds = run.table("workflows")["kind"].cast(str).to_list()
+    names = {"other jobs": _UNKNOWN} if (owner < 0).any() else {}
+    if len(kinds) <= len(COLOURS):
+        names = {f"{kind} {at}": COLOURS[at] for at, kind in enumerate(kinds)} | names
+    else:
+        names = {f"{len(kinds):,} workflows, {len(COLOURS)} colours in turn": COLOURS[0]} | names
+    palette = _rgba([*COLOURS, _UNKNOWN])
+    return Colouring(palette[np.where(owner < 0, len(COLOURS), owner % len(COLOURS))], names)
 
 
 def _by_owner(run: Run, by: str) -> Colouring:

@@ -55,13 +55,15 @@ def plot_sweep(
     width: Width = "page",
     labels: Sequence[str] | None = None,
     title: str = "",
+    spread: str = "",
 ) -> Figure:
     """A line for each text in the column `line` through the `value`s at `x`, with a band from `low` to `high`.
 
     `x` are numbers, or words, which have points with whiskers instead of lines. Rows without an x are dotted levels:
     what `without` says is the case there. Rows that differ in the column `panel`, if there is one, are in panels of
     their own. `x`, `label` and the units name the axes; values in "s" are shown in the unit that suits them, shares
-    ("%") in per cent. An axis is logarithmic, and says so, where numbers differ by large factors.
+    ("%") in per cent. `spread` says what `low` and `high` are, if not intervals of confidence. An axis is logarithmic,
+    and says so, where numbers differ by large factors.
     """
     import polars as pl
 
@@ -102,7 +104,7 @@ def plot_sweep(
         axes.set_ylabel(wrapped(f"{label}{_told(notes[0], logarithmic)}", int(_HEIGHT[width] / CHARACTER / 1.25)))
     for axes in every[-across:]:
         axes.set_xlabel(f"{x}{_told(notes[1], every[0].get_xscale() == 'log')}")
-    _finish(figure, every, table, names, without, width, title)
+    _finish(figure, every, table, names, without, width, title, spread)
     save(figure, path)
     return figure
 
@@ -234,6 +236,7 @@ def _finish(
     without: str,
     width: Width,
     title: str,
+    spread: str,
 ) -> None:
     """The title, and the legend: lines, what the dotted levels are, what the bands are."""
     from matplotlib.lines import Line2D
@@ -262,7 +265,7 @@ def _finish(
         said.append(without)
     if table["low"].null_count() < len(table):
         most = int(table["n"].max()) if "n" in table.columns else 0  # type: ignore[arg-type]
-        said.append("95 % CI" + (f", {most} repetitions" if most else ""))
+        said.append(spread or "95 % CI" + (f", {most} repetitions" if most else ""))
         bar = Line2D([], [], color=GREY, linestyle="none", marker="|", markersize=6)
         handles.append(bar if words else Patch(color=tint(GREY)))
     if said:

@@ -30,33 +30,50 @@ PLACE = Key("place", "which nodes a job gets: the name of a placement", "first-f
 NODES = Key("nodes", "whether jobs may share a node: shared or exclusive", "shared")
 DEPTH = Key("depth", "how many jobs are examined after the first that does not fit", "all")
 RESERVATIONS = Key("reservations", "how many waiting jobs are protected by a reservation", "1")
+EVERY = Key("every", "jobs are started only at multiples of this time, such as 30s", "whenever something happens")
+BACKFILL_EVERY = Key(
+    "backfill_every", "others than the first jobs of the queue are started only at multiples of this time", "as every"
+)
+KEYS_EVERY = Key("keys_every", "keys of an order that change with time are computed anew so often", "in every pass")
+HALF_LIFE = Key("half_life", "after which time what a user has used counts half (user_usage, group_usage)", "7d")
 BACKFILL = Key(
     "backfill", "who may pass the first job that does not fit: none, easy, easy-strict, conservative", "easy"
 )
 PAIRED = Key("place", "who sits with whom: occupied-first, best-pair, first-fit, …", "occupied-first")
 FRACTION = Key("fraction", "how much of every socket of its nodes a job gets: 1/2, 1/4, …", "1/2")
 THRESHOLD = Key("threshold", "no job sits beside one that would make either slower than this (needs a heatmap)", "0")
-KEYS = {key.name: key for key in (ORDER, SCAN, PLACE, NODES, DEPTH, RESERVATIONS, BACKFILL, FRACTION, THRESHOLD)}
+_TIMES = (EVERY, KEYS_EVERY, HALF_LIFE)
+KEYS = {
+    key.name: key
+    for key in (
+        *(ORDER, SCAN, PLACE, NODES, DEPTH, RESERVATIONS, EVERY, BACKFILL_EVERY, KEYS_EVERY, HALF_LIFE),
+        *(BACKFILL, FRACTION, THRESHOLD),
+    )
+}
 
 _TABLE = (
-    Backfill("none", "start jobs in order; stop at the first that does not fit", (ORDER, PLACE, NODES)),
-    Backfill("skip", "go through all jobs in order; start each that fits", (ORDER, PLACE, NODES, DEPTH)),
+    Backfill("none", "start jobs in order; stop at the first that does not fit", (ORDER, PLACE, NODES, *_TIMES)),
+    Backfill(
+        "skip",
+        "go through all jobs in order; start each that fits",
+        (ORDER, PLACE, NODES, DEPTH, BACKFILL_EVERY, *_TIMES),
+    ),
     Backfill(
         "easy",
         "later jobs may start if they do not delay the first that does not fit (shadow time and extra resources)",
-        (ORDER, SCAN, PLACE, NODES, DEPTH, RESERVATIONS),
+        (ORDER, SCAN, PLACE, NODES, DEPTH, RESERVATIONS, BACKFILL_EVERY, *_TIMES),
         "Lifka, JSSPP 1995; scan=sjf is EASY-SJBF of Tsafrir, Etsion and Feitelson, TPDS 2007",
     ),
     Backfill(
         "easy-strict",
         "as easy, but only jobs that end before the shadow time (no use of extra resources)",
-        (ORDER, SCAN, PLACE, NODES, DEPTH),
+        (ORDER, SCAN, PLACE, NODES, DEPTH, BACKFILL_EVERY, *_TIMES),
         "the EASY of ELiSE",
     ),
     Backfill(
         "conservative",
         "every waiting job holds a reservation; reservations move up when a job ends early",
-        (ORDER, PLACE, NODES),
+        (ORDER, PLACE, NODES, KEYS_EVERY, HALF_LIFE),
         "Mu'alem and Feitelson, TPDS 2001",
     ),
     Backfill(

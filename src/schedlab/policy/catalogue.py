@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from schedlab.model.plugins import BUILT_IN, KINDS, described, origin, registered
 from schedlab.policy.backfills import BACKFILLS, Key
 from schedlab.policy.estimates import ESTIMATES
-from schedlab.policy.orders import EXPRESSION_ORDER, FAIR_ORDER, ORDERS, RANDOM_ORDER
+from schedlab.policy.orders import EXPRESSION_ORDER, FAIR_ORDER, MULTIFACTOR_ORDER, ORDERS, RANDOM_ORDER
 from schedlab.policy.placements import PLACEMENTS
 
 SEED = Key("seed", "a whole number; the same seed gives the same choice", "0")
 WINDOW = Key("window", "seconds, a whole number", "0")
+WEIGHTS = (
+    Key("age, large, small, small_by_time, user, group", "weights, numbers from 0", "0"),
+    Key("max_age", "the wait at which age counts in full", "7d"),
+)
 FACTOR = Key("F", "a number above 0", "")
 NEIGHBOURS = Key("k", "how many jobs, a whole number above 0", "5")
 
@@ -35,6 +39,8 @@ def catalogue() -> list[Entry]:
     backfills = [Entry("backfill", b.name, b.summary, "", b.keys, b.reference) for b in BACKFILLS.values()]
     orders = [Entry("order", o.name, o.summary, o.formula, (), o.reference) for o in ORDERS.values()]
     orders.append(Entry("order", FAIR_ORDER.name, FAIR_ORDER.summary, FAIR_ORDER.formula, (WINDOW,)))
+    many = MULTIFACTOR_ORDER
+    orders.append(Entry("order", many.name, many.summary, many.formula, WEIGHTS, many.reference))
     orders.append(Entry("order", RANDOM_ORDER.name, RANDOM_ORDER.summary, RANDOM_ORDER.formula, (SEED,)))
     orders.append(Entry("order", EXPRESSION_ORDER.name, EXPRESSION_ORDER.summary, EXPRESSION_ORDER.formula))
     placements = [

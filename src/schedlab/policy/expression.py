@@ -19,11 +19,12 @@ Program = tuple[tuple[str, float], ...]
 COLUMNS = (
     *("submit", "eligible", "estimate", "limit", "cores", "count", "memory", "gpus"),
     *("user", "group", "queue", "wait", "now", "waiting", "fill", "promised", "sequence"),
+    *("user_usage", "group_usage", "machine"),
 )
-DYNAMIC = frozenset({"wait", "now", "waiting", "fill"})  # change while a job waits
+DYNAMIC = frozenset({"wait", "now", "waiting", "fill", "user_usage", "group_usage"})  # change while a job waits
 UNARY_FUNCTIONS = ("abs", "sqrt", "log", "log2", "log10", "exp", "floor")
 BINARY_FUNCTIONS = ("min", "max")
-FUNCTIONS = (*BINARY_FUNCTIONS, *UNARY_FUNCTIONS, "random")
+FUNCTIONS = (*BINARY_FUNCTIONS, *UNARY_FUNCTIONS, "random", "aged")
 
 DEEPEST_STACK = 32  # kStack of native/order.cpp
 LONGEST_TEXT = 1000
@@ -120,6 +121,8 @@ class _Compiler:
     def call(self, node: ast.Call, name: str, arguments: list[ast.expr]) -> None:
         if name == "random":
             self.random(node, arguments)
+        elif name == "aged":
+            self.aged(node, arguments)
         elif name in UNARY_FUNCTIONS:
             if len(arguments) != 1:
                 self.fail_at(node, f"{name} takes one value, not {len(arguments)}", f"write {name}(x)")
@@ -145,6 +148,13 @@ class _Compiler:
                 hint = f"write random(7): a whole number from 0 to {LARGEST_SEED}"
                 self.fail_at(node, "random takes a seed", hint)
 
+    def aged(self, node: ast.Call, arguments: list[ast.expr]) -> None:
+        match arguments:
+            case [ast.Constant(value=int() | float() as seconds)] if 0 < seconds < float("inf"):
+                self.emit("aged", float(seconds))
+            case _:
+                self.fail_at(node, "aged takes a time above 0 in seconds", "write aged(604800)")
+
     def emit(self, operation: str, number: float = 0.0) -> None:
         self.program.append((operation, number))
 
@@ -160,7 +170,7 @@ class _Compiler:
 def _stack_depth(program: Program) -> int:
     depth = deepest = 0
     for operation, _ in program:
-        if operation == "const" or operation in COLUMNS:
+        if operation in ("const", "aged") or operation in COLUMNS:
             depth += 1
         elif operation in _BINARY:
             depth -= 1

@@ -5,6 +5,7 @@ An order gives each waiting job a key; the smallest goes first, ties by (eligibl
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from schedlab.model.errors import InputError
 from schedlab.model.plugin_text import names_code, registered_name
 from schedlab.model.suggest import did_you_mean
+from schedlab.model.units import parse_duration
 from schedlab.policy.expression import COLUMNS, Program, compile_expression, is_dynamic
 
 if TYPE_CHECKING:
@@ -103,12 +105,27 @@ FAIR_ORDER = NamedOrder(
     f"2 * floor(promised / window) - {_FILLED} / (1 + abs({_FILLED}))",
     "as whole nodes would start them; among those within a window of seconds, as filler; fair means promised",
 )
+MULTIFACTOR_ORDER = NamedOrder(
+    "multifactor(…)",
+    "age * aged(max_age) / max_age - (large * cores / machine + small * (1 - cores / machine)"
+    " + small_by_time * (1 - cores / machine / max(limit / 60, 1)) + user * 2**-user_usage + group * 2**-group_usage)",
+    "Slurm's priority: a sum of factors from 0 to 1, each with its weight; those with weight 0 (default) are left out",
+    "Slurm's priority/multifactor",
+)
 EXPRESSION_ORDER = NamedOrder(
     "an expression", "-cores * estimate", "any formula of job columns, for example order=-cores*estimate"
 )
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _RANDOM = re.compile(r"random\s*(?:\(\s*([0-9]+)\s*\))?")
+_MULTIFACTOR = re.compile(r"multifactor\s*\((.*)\)")
+_FACTORS = {
+    "large": "cores / machine",
+    "small": "(1 - cores / machine)",
+    "small_by_time": "(1 - cores / machine / max(limit / 60, 1))",
+    "user": "2**-user_usage",
+    "group": "2**-group_usage",
+}
 _FAIR = re.compile(r"fair\s*(?:\(\s*([0-9]{1,9})\s*\))?")
 
 
@@ -144,6 +161,8 @@ def _built_in(written: str) -> Order:
         formula = FAIR_ORDER.formula.replace("window", str(window)) if window else "promised"
         _, program = compile_expression(formula)
         return Order(f"fair({window})" if window else "fair", program, is_dynamic(program))
+    if factors := _MULTIFACTOR.fullmatch(written):
+        return _multifactor(factors.group(1))
     if written == "random":
         written = "random(0)"
     try:
@@ -157,10 +176,44 @@ def _built_in(written: str) -> Order:
     return Order(canonical, program, is_dynamic(program))
 
 
+def _multifactor(arguments: str) -> Order:
+    """`age=50e6,max_age=7d,small=6e8`: the weights of the factors."""
+    known = ["age", *_FACTORS, "max_age"]
+    given: dict[str, float] = {}
+    for argument in filter(None, (part.strip() for part in arguments.split(","))):
+        name, _, value = (part.strip() for part in argument.partition("="))
+        if name not in known or name in given:
+            hint = did_you_mean(name, known, f"multifactor has {', '.join(known)}, each once")
+            raise InputError(f"multifactor: '{argument}' is not the weight of a factor", hint=hint)
+        given[name] = parse_duration(value) if name == "max_age" else _weight(name, value)
+    max_age = given.pop("max_age", 7 * 86400.0)
+    weights = {name: given[name] for name in ("age", *_FACTORS) if given.get(name)}
+    if not weights or not max_age > 0:
+        hint = "such as multifactor(age=1000,small=500,max_age=7d)"
+        raise InputError("multifactor: at least one factor needs a weight, and max_age is above 0", hint=hint)
+    # Age less what is the same for all jobs, age * now / max_age: then keys change only once a job has its full age.
+    terms = [f"- {weight!r} * {_FACTORS[name]}" for name, weight in weights.items() if name != "age"]
+    aged = f"{weights['age'] / max_age!r} * aged({max_age!r})" if "age" in weights else "0"
+    _, program = compile_expression(" ".join([aged, *terms]))
+    shown = [f"{name}={weight:.15g}" for name, weight in weights.items()]
+    shown += [f"max_age={max_age:.15g}"] if "age" in weights and max_age != 7 * 86400.0 else []
+    return Order(f"multifactor({','.join(shown)})", program, is_dynamic(program))
+
+
+def _weight(name: str, value: str) -> float:
+    try:
+        weight = float(value)
+    except ValueError:
+        weight = math.nan
+    if not 0 <= weight < math.inf:
+        raise InputError(f"multifactor: {name}={value}: a weight is a number from 0", hint=f"write {name}=1000")
+    return weight
+
+
 def names_an_order(text: str) -> bool:
     """Whether `text` alone can stand for an order: `sjf`, `random(3)`; not an expression."""
-    return text in ORDERS or bool(_RANDOM.fullmatch(text) or _FAIR.fullmatch(text))
+    return text in ORDERS or bool(_RANDOM.fullmatch(text) or _FAIR.fullmatch(text) or _MULTIFACTOR.fullmatch(text))
 
 
 def order_names() -> str:
-    return ", ".join([*ORDERS, FAIR_ORDER.name, RANDOM_ORDER.name])
+    return ", ".join([*ORDERS, FAIR_ORDER.name, MULTIFACTOR_ORDER.name, RANDOM_ORDER.name])

@@ -7,16 +7,18 @@ a policy in Python            mine.py:Cap(watts=4000), package.module:Cap, or a 
 
 from __future__ import annotations
 
+import math
 import re
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
 from schedlab.model.errors import InputError
 from schedlab.model.plugin_text import names_code
 from schedlab.model.suggest import did_you_mean
+from schedlab.model.units import parse_duration
 from schedlab.policy.backfills import BACKFILLS, KEYS, Backfill
 from schedlab.policy.orders import ORDERS, Order, names_an_order, order_names, parse_order
 from schedlab.policy.placements import Placement, parse_placement
@@ -27,11 +29,27 @@ if TYPE_CHECKING:
 __all__ = ["Order", "Placement", "PolicySpec", "parse_policy"]
 
 LARGEST_NUMBER = 2**31 - 1
+HALF_LIFE = 7 * 86400.0
 WITH_THRESHOLD = ("occupied-first", "best-pair", "first-fit")  # placements that can mind who sits with whom
 
 Part = TypeVar("Part", Order, Placement)
 
 _CODE = re.compile(r"(?:[^=,:]*/)?([^=,:/]+?)(?:\.py)?:([A-Za-z_]\w*)(?=[(,]|$)")  # folder/file.py:Name, module:Name
+
+
+@dataclass(frozen=True, slots=True)
+class Periods:
+    """Times in seconds; 0: whenever something happens."""
+
+    every: float = 0.0  # jobs are started
+    backfill_every: float = 0.0  # others than the first ones of the queue
+    keys_every: float = 0.0  # keys that change with time are computed anew
+    half_life: float = HALF_LIFE  # of what users have used
+
+    def texts(self) -> list[str]:
+        """As they are written, without those at their default."""
+        given = (("every", 0.0), ("backfill_every", 0.0), ("keys_every", 0.0), ("half_life", HALF_LIFE))
+        return [f"{name}={getattr(self, name):.15g}" for name, usual in given if getattr(self, name) != usual]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +65,7 @@ class PolicySpec:
     depth: int | None  # None: all waiting jobs are examined
     reservations: int
     fraction: Fraction | None = None  # of every socket, for jobs that share nodes; None: as many cores as they need
+    periods: Periods = field(default_factory=lambda: Periods())
     threshold: float = 0.0  # no pair of jobs shares a node of which one would be slower than this
     plugin: Plugin | None = None  # who decides; the backfill is then "none", and the rest as by default
 
@@ -150,6 +169,7 @@ def _build(backfill: str, values: dict[str, str], where: str) -> PolicySpec:
     exclusive = _exclusive(values.get("nodes", "shared"), where)
     depth = _number("depth", values["depth"], 0, where) if "depth" in values else None
     reservations = _number("reservations", values.get("reservations", "1"), 1, where)
+    periods = _periods(values, where)
 
     parts = [
         f"order={order}" if order.text != "fcfs" else "",
@@ -158,12 +178,33 @@ def _build(backfill: str, values: dict[str, str], where: str) -> PolicySpec:
         "nodes=exclusive" if exclusive else "",
         f"depth={depth}" if depth is not None else "",
         f"reservations={reservations}" if reservations != 1 else "",
+        *periods.texts(),
     ]
     written = [part for part in parts if part]
     text = f"{backfill}:{','.join(written)}" if written else backfill
     if backfill == "none" and names_an_order(order.text) and len(written) == (order.text != "fcfs"):
         text = order.text  # nothing but an order: its name says it all
-    return PolicySpec(text, backfill, order, scan, place, exclusive, depth, reservations)
+    return PolicySpec(text, backfill, order, scan, place, exclusive, depth, reservations, periods=periods)
+
+
+def _periods(values: dict[str, str], where: str) -> Periods:
+    names = ("every", "backfill_every", "keys_every", "half_life")
+    found = {name: _period(name, values[name], where) for name in names if name in values}
+    every, backfill = found.get("every", 0.0), found.get("backfill_every", 0.0)
+    if every and backfill and backfill % every:
+        hint = f"such as every={every:g},backfill_every={2 * every:g}"
+        raise InputError(f"backfill_every: {backfill:g} s is no multiple of every, {every:g} s", where=where, hint=hint)
+    return Periods(**found)
+
+
+def _period(key: str, value: str, where: str) -> float:
+    try:
+        seconds = parse_duration(value)
+    except InputError as error:
+        raise InputError(f"{key}: {error.message}", where=where, hint=f"write {key}=30s") from None
+    if not 0 < seconds < math.inf:
+        raise InputError(f"{key}: '{value}' is not a time above 0", where=where, hint=f"write {key}=30s")
+    return seconds
 
 
 def _cosched(values: dict[str, str], where: str) -> PolicySpec:

@@ -84,10 +84,16 @@ class RealSlurm(Policy):
 
     def adapt(self, workload: Workload, cluster: Cluster) -> tuple[Workload, Cluster]:
         from schedlab.slurm.jobs import Speaker, accounted, with_lists
+        from schedlab.slurm.settings.edit import edited
 
         if cluster.pool:
             hint = "give the slurm.conf as the cluster too"
             raise InputError("the real Slurm needs nodes, and this machine is a pool of cores", hint=hint)
+        if workload.brings is not None:
+            hint = "chained submits all of them at once, and Slurm lets them wait"
+            raise InputError("tasks of workflows cannot come when they are ready here", where=self.name, hint=hint)
+        if workload.workflows is not None and any(kind.whole for kind in workload.workflows.kinds):
+            self.setup.settings = edited(self.setup.settings, ("PriorityFlags+=ACCRUE_ALWAYS",))
         self._speaker = Speaker(workload)
         self.setup.meet(self._speaker.names(), cluster, workload)
         machine = self.setup.cluster()

@@ -18,11 +18,13 @@ from schedlab.cluster.slurm.keys import RELEASE
 from schedlab.files.slurm_values import gres_text, shown
 from schedlab.model.cluster import Cluster, Partition
 from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.predecessors import Predecessors
 from schedlab.model.request import Request
 from schedlab.model.workload import JobBatch, Workload
 from schedlab.slurm.wire.job import job_description
 from schedlab.slurm.wire.job_options import OPTIONS
 from schedlab.workload.notes import ABSENT
+from schedlab.workload.slurm.dependency import dependency_texts
 from schedlab.workload.slurm.order import time_limit
 
 MIB = 1 << 20
@@ -33,6 +35,11 @@ _NOT_AS_WRITTEN = frozenset(
         *("uid", "account", "qos", "time", "job-name", "job-number", "jid", "begin", "array", "dependency"),
         *("sim-walltime", "cancel-in"),
     }
+)
+# Of workflows whose jobs queues should rank as one.
+RANKED_ALONE = (
+    "jobs of workflows that Slurm ranks one by one; PriorityFlags=ACCRUE_ALWAYS was set, so that they age from the "
+    "beginning"
 )
 _NAMED = re.compile(r":(?:jobid_)?([0-9]+)")  # of a dependency
 
@@ -69,11 +76,19 @@ def accounted(workload: Workload, cluster: Cluster, noted: Mapping[str, int] = M
             if lists:
                 asked = zip(batch.id.tolist(), request.tolist(), strict=True)
                 request = np.array([anywhere_of(job, one) if job in lists else one for job, one in asked], np.int32)
-            yield replace(batch, request=request, shapes=None)
+            yield replace(batch, request=request, shapes=None, predecessors=_told_here(workload, batch))
 
     filled = dict(Counter(workload.report.filled) + Counter(noted))
     report = replace(workload.report, for_slurm={}, filled=filled)  # Slurm is told as written
     return replace(workload, source=batches, requests=requests, flexible=False, report=report)
+
+
+def _told_here(workload: Workload, batch: JobBatch) -> Predecessors | None:
+    """Whom jobs wait for, but for those of workflows: it is Slurm that they wait in."""
+    before = batch.predecessors
+    if before is None or workload.workflows is None:
+        return before
+    return before.where(~workload.workflows.has(batch.id)[before.row])
 
 
 def _partition(request: Request) -> str | None:
@@ -108,6 +123,7 @@ class Speaker:
         self.left_out: set[str] = set()  # options of sbatch that cannot be passed on
         self.noted: Counter[str] = Counter()  # jobs that Slurm is not told of as the log has them
         self._unspoken: dict[tuple[int, int], frozenset[str]] = {}  # of a request and CPUs: options that are left out
+        self._waits: dict[int, str] = {}  # job id -> what it waits for, of jobs of workflows
 
     def names(self) -> Names:
         """One pass over the workload."""
@@ -117,6 +133,7 @@ class Speaker:
         for batch in self._workload.batches():
             places.append(batch.request)
             counts.append(np.maximum(self._workload.cores(batch), 1))
+            self._meet_workflows(batch)
             for job in batch.id[np.isin(batch.id, list(absent))].tolist() if absent else ():
                 del absent[job]
             self._written.update(zip(batch.id.tolist(), batch.names, strict=True) if batch.names else ())
@@ -132,6 +149,16 @@ class Speaker:
         if absent:
             self.noted[ABSENT] = absent.total()
         return found
+
+    def _meet_workflows(self, batch: JobBatch) -> None:
+        workflows, before = self._workload.workflows, batch.predecessors
+        if workflows is None:
+            return
+        if batch.ranks is not None:
+            self.noted[RANKED_ALONE] += int(np.count_nonzero(batch.ranks.cores))
+        if before is not None and (own := before.where(workflows.has(batch.id)[before.row])) is not None:
+            texts = zip(batch.id.tolist(), dependency_texts(own), strict=True)
+            self._waits.update((job, text) for job, text in texts if text)
 
     def _predecessors(self) -> Counter[int]:
         """How often jobs are waited for, but for those that are known by another number than their id."""
@@ -218,7 +245,7 @@ class Speaker:
         return (self._workload.asked.get(job.id) or {}).get("array", "")
 
     def dependency(self, job: Job) -> str:
-        return self._workload.dependencies.get(job.id, "")
+        return self._workload.dependencies.get(job.id) or self._waits.get(job.id, "")
 
     def written(self, job: int) -> str:
         """What the log calls the job of that id."""

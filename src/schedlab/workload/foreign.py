@@ -11,14 +11,15 @@ from schedlab.model.workload import Workload
 from schedlab.workload.options import ReadOptions
 
 _LOG = "give the log of jobs that belongs to it"
+_WORKFLOW = "schedlab run FILE --handling chained simulates it, schedlab run LOG --workflows FILE puts it among jobs"
 # What it is, a pattern of its beginning, a pattern of its name, and the remedy.
 _KNOWN = (
-    ("a workflow (DAX): tasks with dependencies, not a log of jobs", r"<adag\b", r"", _LOG),
+    ("a workflow (DAX): tasks with dependencies, not a log of jobs", r"<adag\b", r"", _WORKFLOW),
     (
         "a workflow (WfFormat): tasks with dependencies, not a log of jobs",
         r'"schemaVersion"(?s:.*)"workflow"',
         r"",
-        _LOG,
+        _WORKFLOW,
     ),
     (
         "a table of measured run times (ELiSE): applications, not jobs",

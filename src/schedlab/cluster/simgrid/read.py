@@ -8,7 +8,7 @@ from pathlib import Path
 from schedlab.cluster.simgrid.hosts import Hosts, node_groups, split_host_name
 from schedlab.cluster.simgrid.units import parse_radical, parse_speeds
 from schedlab.cluster.simgrid.write import CLUSTER_NAME, GROUP_NAME, write_simgrid
-from schedlab.cluster.simgrid.xml import Element, read_xml
+from schedlab.files.xml_tree import Element, read_xml
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.nodeset import MOST_NODES, split_name

@@ -2,8 +2,8 @@
 
 It reads the tables and asks of every job whether its times, its state, its reason and its nodes can be true, of every
 node whether it was ever over-full or took a job while it was closed or set aside for others, of the machine whether its
-budget was kept, of reasons for waiting whether they cover the time for which jobs waited and can be true, and of the
-timeline whether it tells the same story.
+budget was kept, of workflows whether their tasks kept their order, of reasons for waiting whether they cover the time
+for which jobs waited and can be true, and of the timeline whether it tells the same story.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from schedlab.engine.check.submitted import check_submitted
 from schedlab.engine.check.timeline import check_timeline
 from schedlab.engine.check.times import check_identity, check_times
 from schedlab.engine.check.waits import check_waits
+from schedlab.engine.check.workflows import check_workflows
 from schedlab.model.run import Run
 
 __all__ = ["Offence", "check"]
@@ -51,6 +52,7 @@ def check(run: Run | str | Path) -> list[Offence]:
         check_pieces(record, offences)
         check_reasons(record, offences)
         check_submitted(record, offences)
+        check_workflows(record, offences)
         check_waits(record, offences)
         stays = stays_of(record)
         check_holds(record, stays, offences)

@@ -20,7 +20,10 @@ Tables = dict[str, pa.Table]  # by name: jobs, timeline, and those of RARE that 
 NEEDED = ("jobs.parquet", "timeline.parquet")
 RARE = tuple(
     f"{name}.parquet"
-    for name in ("pieces", "rates", "nodes", "places", "predecessors", "submitted", "holds", "reasons")
+    for name in (
+        *("pieces", "rates", "nodes", "places", "predecessors", "submitted", "holds", "reasons"),
+        *("workflows", "tasks"),
+    )
 )
 
 

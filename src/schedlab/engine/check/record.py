@@ -208,6 +208,8 @@ class Record:
     submitted: Submitted
     holds: Holds
     waits: Waits | None  # None: the run was not asked
+    workflows: pa.Table | None  # None: there are none
+    tasks: pa.Table | None
     timeline: dict[str, NDArray[Any]]
 
     def in_state(self, *names: str) -> NDArray[np.bool_]:

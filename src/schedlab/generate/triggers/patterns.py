@@ -1,17 +1,18 @@
-"""When to inject jobs into a workload, and which ones: patterns of times, sequences and choices of job templates."""
+"""When to inject jobs into a workload, and which ones: patterns of times, sequences and choices of templates."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from schedlab.generate.checks import Checks
 from schedlab.generate.gaps import Gaps
 from schedlab.model.request import SINGLE_CORE, Request
+from schedlab.model.workflow import Submission
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,13 +36,16 @@ class JobTemplate:
         mistakes.raise_all()
 
 
+Template: TypeAlias = JobTemplate | Submission  # a job, or the jobs of a workflow, which come together
+
+
 @dataclass(frozen=True)
 class Injection:
-    """One job injected: the how manieth it is (from 0), when, and what it was made from."""
+    """One job or workflow injected: the how manieth it is (from 0), when, and what it was made from."""
 
     number: int
     time: float
-    template: JobTemplate
+    template: Template
 
 
 class Trigger(Protocol):
@@ -132,7 +136,8 @@ class AtRandom:
 class Programmed:
     """First at `first`; then `after` says, from each injection, when the next one is (None: that was all).
 
-    `Programmed(0, lambda last: last.time + last.template.runtime + 60)` waits a minute after each job's runtime.
+    `Programmed(0, lambda last: last.time + last.template.runtime + 60)` waits a minute after each job's runtime. (Of a
+    workflow the template is a `Submission`.)
     """
 
     first: float
@@ -150,21 +155,21 @@ class What(Protocol):
     """Says which template an injection is made from."""
 
     @property
-    def templates(self) -> Sequence[JobTemplate]: ...
+    def templates(self) -> Sequence[Template]: ...
 
-    def pick(self, number: int, stream: np.random.Generator) -> JobTemplate: ...
+    def pick(self, number: int, stream: np.random.Generator) -> Template: ...
 
 
 @dataclass(frozen=True)
 class InTurn:
     """One after the other, and again from the first."""
 
-    templates: Sequence[JobTemplate]
+    templates: Sequence[Template]
 
     def __post_init__(self) -> None:
         _check_templates("in turn", self.templates).raise_all()
 
-    def pick(self, number: int, stream: np.random.Generator) -> JobTemplate:
+    def pick(self, number: int, stream: np.random.Generator) -> Template:
         return self.templates[number % len(self.templates)]
 
 
@@ -172,7 +177,7 @@ class InTurn:
 class OneOf:
     """Any of them, in proportion to their weights."""
 
-    templates: Sequence[JobTemplate]
+    templates: Sequence[Template]
     weights: Sequence[float]
 
     def __post_init__(self) -> None:
@@ -180,7 +185,7 @@ class OneOf:
         mistakes.numbers("weights", self.weights, len(self.templates))
         mistakes.raise_all()
 
-    def pick(self, number: int, stream: np.random.Generator) -> JobTemplate:
+    def pick(self, number: int, stream: np.random.Generator) -> Template:
         shares = np.cumsum(self.weights) / math.fsum(self.weights)
         return self.templates[int(np.searchsorted(shares, stream.random(), side="right"))]
 
@@ -198,7 +203,7 @@ def _check_range(mistakes: Checks, start: float, count: int | None, until: float
         mistakes.number("until", until, low=0)
 
 
-def _check_templates(name: str, templates: Sequence[JobTemplate]) -> Checks:
+def _check_templates(name: str, templates: Sequence[Template]) -> Checks:
     mistakes = Checks(f"templates {name}")
     if not templates:
         mistakes.add("expected at least one job template")

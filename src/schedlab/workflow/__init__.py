@@ -1,0 +1,1 @@
+"""Scientific workflows: from files, by shape, grouped into stages, and planned on one allocation."""
