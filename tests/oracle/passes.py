@@ -39,8 +39,7 @@ class Periods:
 
 def ask(sim: Simulation, news: bool = True) -> None:
     """`news`: something else has happened than that somebody is woken."""
-    sim.look_at_the_fill()
-    sim.look_at_the_usage()
+    look_at_the_machine(sim)
     policy = sim.policy
     if policy.every or policy.backfill_every or policy.keys_every:
         ask_in_time(sim, news)
