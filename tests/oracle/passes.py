@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tests.oracle.jobs import Job, sort_key
 from tests.oracle.machine import Claim, Node, Plan, capacity, is_eligible, least
+from tests.oracle.pressure import look_at_the_machine
 
 from schedlab.model.request import SINGLE_CORE
 
