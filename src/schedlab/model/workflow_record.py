@@ -44,9 +44,9 @@ class WorkflowRecord:
 
     def has(self, jobs: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which of these jobs, by id, are a workflow's; of those that have been read."""
-        before = np.searchsorted(self.first, jobs, side="right") - 1
-        number = np.array([len(self.kinds[kind].jobs) for kind in self.kind], np.int64)
-        return (before >= 0) & (jobs < np.append(np.array(self.first, np.int64) + number, 0)[before])
+        if not self.first:
+            return np.zeros(len(jobs), bool)
+        return (jobs >= self.first[0]) & (jobs < self.first[-1] + self.kinds[self.kind[-1]].ids)
 
     def come(self, end: float = math.inf) -> int:
         """How many came until then; they are the first ones."""
