@@ -225,3 +225,12 @@ def test_without_workflows_and_dependencies() -> None:
     run = sl.simulate(sl.Workload.of(submit=[0], runtime=[1]), "pool:1", "fcfs")
     with pytest.raises(InputError, match="there are no workflows in it"):
         workflow_table(run)
+
+
+def test_workflows_that_have_not_come_are_not_in_a_run_that_is_ended() -> None:
+    """Three come, at 10, 20 and 30; the workload is the same for the next run."""
+    jobs = workload([chained(DIAMOND)], [(10, 0), (20, 0), (30, 0)])
+    ended = [sl.simulate(jobs, "pool:4", "easy", until=until) for until in (5, 20, 100)]
+    assert [run.tables.frame("workflows")["submit"].to_list() for run in ended[1:]] == [[10, 20], [10, 20, 30]]
+    assert "workflow" not in ended[0].summary
+    assert [run.summary["workflow"]["number"] for run in ended[1:]] == [2, 3]

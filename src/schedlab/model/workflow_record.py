@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -37,7 +38,7 @@ class WorkflowRecord:
 
     def cut(self, end: float) -> None:
         """Those that were planned for later have not come."""
-        kept = bisect_right(self.submit, end)
+        kept = self.come(end)
         for column in (self.kind, self.submit, self.first):
             del column[kept:]
 
@@ -47,15 +48,19 @@ class WorkflowRecord:
             return np.zeros(len(jobs), bool)
         return (jobs >= self.first[0]) & (jobs < self.first[-1] + self.kinds[self.kind[-1]].ids)
 
-    def workflows(self) -> dict[str, Any]:
-        """The table `workflows`."""
-        kinds = [self.kinds[kind] for kind in self.kind]
+    def come(self, end: float = math.inf) -> int:
+        """How many came until then; they are the first ones."""
+        return bisect_right(self.submit, end)
+
+    def workflows(self, number: int | None = None) -> dict[str, Any]:
+        """The table `workflows`, of the first ones that came."""
+        kinds = [self.kinds[kind] for kind in self.kind[:number]]
         return {
-            "workflow": np.arange(len(self.kind), dtype=np.int64),
+            "workflow": np.arange(len(kinds), dtype=np.int64),
             "kind": [kind.workflow.name for kind in kinds],
             "handling": [kind.handling for kind in kinds],
-            "submit": np.array(self.submit, np.float64),
-            "first": np.array(self.first, np.int64),
+            "submit": np.array(self.submit[:number], np.float64),
+            "first": np.array(self.first[:number], np.int64),
             "jobs": np.array([len(kind.jobs) for kind in kinds], np.int32),
         }
 

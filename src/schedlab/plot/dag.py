@@ -81,7 +81,7 @@ def plot_shape(workflow: Workflow, path: str | Path | None = None, *, width: Wid
     axes.set_xlim(-0.5, columns - 0.5)
     axes.set_ylim(rows - 0.5, -0.5)
     axes.axis("off")
-    headline(axes, title or f"{workflow.name}: {len(workflow)} tasks, critical path {spoken(workflow.critical_path)}")
+    headline(axes, title or f"{workflow.name}: {len(workflow):,} tasks, critical path {spoken(workflow.critical_path)}")
     save_axes(axes, path)
     return axes
 

@@ -14,7 +14,10 @@ from schedlab.model.workflow import Task, Workflow
 from schedlab.model.workload import JobBatch, Workload
 from schedlab.workflow.files import file_stem
 
-_HINT = "a log is a source of workflows if it says who waits for whom: sbatch --dependency, predecessors"
+_HINT = (
+    "a log has workflows if it says who waits for whom (sbatch --dependency, predecessors); to put others into it, "
+    "name them: --workflows FILE"
+)
 
 
 def read_chains(path: Path) -> list[Workflow]:
