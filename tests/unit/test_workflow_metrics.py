@@ -234,3 +234,16 @@ def test_workflows_that_have_not_come_are_not_in_a_run_that_is_ended() -> None:
     assert [run.tables.frame("workflows")["submit"].to_list() for run in ended[1:]] == [[10, 20], [10, 20, 30]]
     assert "workflow" not in ended[0].summary
     assert [run.summary["workflow"]["number"] for run in ended[1:]] == [2, 3]
+
+
+def test_chains_of_a_log_are_compared(tmp_path: Path) -> None:
+    """Until 20 the chain of the first run has not finished: there is nothing to compare, and it is said."""
+    jobs = workload([chained(DIAMOND)], [(0, 0)])
+    jobs.workflows = None
+    for until in (20, 100):
+        sl.simulate(jobs, "pool:3", "easy", dependencies="follow", until=until, out=tmp_path / f"until{until}")
+    folders = [str(tmp_path / name) for name in ("until20", "until100")]
+    done = CliRunner().invoke(app, ["compare", folders[1], "--by", "workflow"])
+    assert done.exit_code == 0 and "chain of 4 jobs" in done.output
+    done = CliRunner().invoke(app, ["compare", *folders, "--by", "workflow"])
+    assert done.exit_code == 0 and "over the first 0 workflows that finished in each run" in done.output
