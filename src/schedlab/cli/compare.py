@@ -125,7 +125,7 @@ def compare(
     found = _baseline_first(open_runs(runs)) if paired else open_runs(runs)
     comparison = compare_runs(found, tau=tau, trim=chosen, metrics=metrics)
     same = chosen if comparison.common is None else Among(comparison.common, chosen)
-    classes = None if by is None else _classes(found, by, tau, same)
+    classes, over = (None, "") if by is None else _classes(found, by, tau, same)
     pairs = _pairs(found, chosen) if paired else None
     parts = None if resources is None else _resources(found, resources.value, chosen)
     if as_json:
@@ -140,7 +140,7 @@ def compare(
     for note in _notes(found, comparison):
         say(note, "dim")
     if by is not None and classes is not None:
-        _print_classes(by, comparison, classes)
+        _print_classes(by, comparison, classes, over)
     if parts is not None:
         say("\nresources" + ("" if resources == Parts.machine else f" by {resources}"), "bold")
         console().print(resources_table(comparison, parts, parts=resources != Parts.machine))
@@ -228,13 +228,17 @@ def _refuse_study(path: Path) -> None:
         raise InputError("is the folder of a study, not of a run", where=str(path), hint=hint)
 
 
-def _classes(runs: Sequence[Run], by: str, tau: float | None, trim: Selection | None) -> list[Any]:
+def _classes(runs: Sequence[Run], by: str, tau: float | None, trim: Selection | None) -> tuple[list[Any], str]:
+    """Of each run its classes, and which workflows they are over, if not all."""
     from schedlab.analysis.classes import by_class
     from schedlab.analysis.workflow_comparison import comparable
     from schedlab.analysis.workflows import by_kind, workflow_table
 
     if by == By.workflow:
-        return [by_kind(table) for table in comparable([workflow_table(run, trim) for run in runs])]
+        tables = [workflow_table(run, trim) for run in runs]
+        finished = {int(table["finished"].sum()) for table in tables}
+        over = f"over the first {min(finished):,} workflows that finished in each run" if len(finished) > 1 else ""
+        return [by_kind(table) for table in comparable(tables)], over
     return [
         by_class(
             run.tables,
@@ -245,10 +249,10 @@ def _classes(runs: Sequence[Run], by: str, tau: float | None, trim: Selection | 
             requests=run.requests,
         )
         for run in runs
-    ]
+    ], ""
 
 
-def _print_classes(by: str, comparison: Comparison, classes: Sequence[Any]) -> None:
+def _print_classes(by: str, comparison: Comparison, classes: Sequence[Any], over: str) -> None:
     from schedlab.analysis.compare import METRICS
     from schedlab.cli.output import console, say
     from schedlab.cli.table import class_table
@@ -259,9 +263,8 @@ def _print_classes(by: str, comparison: Comparison, classes: Sequence[Any]) -> N
     for key in keys:
         say(f"\n{METRICS[key].label} by {'kind' if by == By.workflow else by}", "bold")
         console().print(class_table(by, comparison, classes, METRICS[key], MOST_CLASSES))
-    if by == By.workflow and len({row.summary["workflow"]["finished"] for row in comparison.rows}) > 1:
-        fewest = min(row.summary["workflow"]["finished"] for row in comparison.rows)
-        say(f"over the first {fewest:,} workflows that finished in each run", "dim")
+    if over:
+        say(over, "dim")
     more = max(len(table) for table in classes) - MOST_CLASSES
     if more > 0:
         say(f"and {more:,} more with less core time: --json lists them all", "dim")

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 _SPEAKING = ("log", "model", "cluster", "policy", "heatmap", "workflows", "handling")  # values that need no name
 METRICS = ("wait.mean", "wait.median", "wait.p95", "bounded_slowdown.mean", "utilisation", "makespan")
+OF_WORKFLOWS = ("workflow.turnaround.median", "workflow.runtime.median", "others.wait.mean")  # before those
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +119,13 @@ class Results:
 
     @property
     def metrics(self) -> list[str]:
-        """Those that the study asks for; the usual ones if it asks for none, and how far other resources were used."""
+        """Those that the study asks for; if it asks for none, the usual ones, of workflows first, and how far other
+        resources were used."""
         asked = [metric for metric in self._asked if metric not in self.lacking]
         others = [metric.key for metric in resource_metrics([result["summary"] for result in self.results])]
         own = dict.fromkeys(f"metrics.{name}" for result in self.results for name in result["metrics"])
-        return [*(asked or [*METRICS, *others]), *own]
+        workflows = OF_WORKFLOWS if any("workflow" in result["summary"] for result in self.results) else ()
+        return [*(asked or [*workflows, *METRICS, *others]), *own]
 
     @property
     def _asked(self) -> list[str]:
