@@ -16,9 +16,12 @@ namespace schedlab {
 namespace {
 
 // Requests are known to the host by objects, to the core by numbers.
-std::int32_t request_number(nb::handle view, nb::handle request) {
+std::int32_t request_number(nb::handle_t<View> view, nb::handle request) {
   if (PyLong_Check(request.ptr())) return nb::cast<std::int32_t>(request);
-  return nb::cast<std::int32_t>(view.attr("_request_number")(request));
+  if (!request.is_none()) return nb::cast<std::int32_t>(view.attr("_request_number")(request));
+  std::int32_t &one_core = nb::inst_ptr<View>(view)->one_core;
+  if (one_core < 0) one_core = nb::cast<std::int32_t>(view.attr("_request_number")(request));
+  return one_core;
 }
 
 std::string as_json(nb::handle attachments) {
@@ -44,19 +47,19 @@ std::vector<Predecessor> predecessors_of(nb::handle given) {
   return before;
 }
 
-JobView submit(nb::handle self, double runtime, std::int64_t count, nb::handle request, std::optional<double> limit,
-               std::optional<double> at, std::int32_t user, std::int32_t group, std::int32_t queue,
-               std::int32_t partition, std::optional<double> cancel, nb::handle attachments, nb::handle name,
-               std::optional<std::int64_t> id, nb::handle predecessors, bool any) {
-  const ViewPtr view = nb::cast<ViewPtr>(self);
-  acting(view);
+JobView submit(nb::handle_t<View> self, double runtime, std::int64_t count, nb::handle request,
+               std::optional<double> limit, std::optional<double> at, std::int32_t user, std::int32_t group,
+               std::int32_t queue, std::int32_t partition, std::optional<double> cancel, nb::handle attachments,
+               nb::handle name, std::optional<std::int64_t> id, nb::handle predecessors, bool any) {
+  View &view = acting(*nb::inst_ptr<View>(self));
   if (id && *id < 0) throw DecisionError("an id is a number that is not negative");
   const std::int32_t number = request_number(self, request);
-  const Slot slot = view->submit({at.value_or(view->now()), runtime, limit.value_or(runtime), cancel.value_or(kNever),
-                                  id.value_or(-1), count, number, user, group, queue, partition},
-                                 {as_json(attachments), predecessors_of(predecessors), any});
-  if (!name.is_none()) give_name(self, view->job(slot).id, name);
-  return {view, slot};
+  const Submitted submitted =
+      view.submit({at.value_or(view.now()), runtime, limit.value_or(runtime), cancel.value_or(kNever), id.value_or(-1),
+                   count, number, user, group, queue, partition},
+                  {as_json(attachments), predecessors_of(predecessors), any});
+  if (!name.is_none()) give_name(self, submitted.id, name);
+  return {view.shared_from_this(), submitted};
 }
 
 // A column of as many values, from an array or one value for all.
@@ -71,9 +74,9 @@ std::vector<T> column(const char *name, nb::handle given, std::size_t size, cons
                       std::to_string(found) + " values");
 }
 
-nb::object submit_many(nb::handle self, nb::handle runtime, nb::handle count, nb::handle request, nb::handle limit,
-                       nb::handle at, nb::handle user, nb::handle group, nb::handle queue, nb::handle partition,
-                       nb::handle cancel, nb::handle attachments, nb::handle name, nb::handle id,
+nb::object submit_many(nb::handle_t<View> self, nb::handle runtime, nb::handle count, nb::handle request,
+                       nb::handle limit, nb::handle at, nb::handle user, nb::handle group, nb::handle queue,
+                       nb::handle partition, nb::handle cancel, nb::handle attachments, nb::handle name, nb::handle id,
                        nb::handle predecessors, nb::handle any) {
   const ViewPtr view = nb::cast<ViewPtr>(self);
   acting(view);
@@ -160,7 +163,7 @@ void bind_submit(nb::class_<View> &view) {
           "Many jobs as columns, one number standing for a column of it; returns their ids. They enter in the order of "
           "`at`, ties as given.")
       .def(
-          "request_number", [](nb::handle self, nb::handle request) { return request_number(self, request); },
+          "request_number", [](nb::handle_t<View> self, nb::handle request) { return request_number(self, request); },
           "request"_a.none(),
           nb::sig("def request_number(self, request: schedlab.model.request.Request | None) -> int"),
           "The number of a request, for `submit`: looked up once instead of at every job. None is one core.")
@@ -171,8 +174,14 @@ void bind_submit(nb::class_<View> &view) {
           "announced", [](const ViewPtr &view) { return live(view).announced(); },
           "how many have been submitted, also for later")
       .def(
-          "withdraw", [](const ViewPtr &view, const JobView &job) { view->withdraw(subject(view, job)); }, "job"_a,
-          "A job that waits or is held leaves, cancelled; one that has not entered yet never will.")
+          "withdraw",
+          [](const ViewPtr &view, const JobView &job) {
+            acting(view);
+            if (!job.coming()) return view->withdraw(subject(view, job));
+            view->last_job = job.id();
+            view->withdraw_coming(job.ticket());
+          },
+          "job"_a, "A job that waits or is held leaves, cancelled; one that has not entered yet never will.")
       .def(
           "hold", [](const ViewPtr &view, const JobView &job) { view->hold(subject(view, job)); }, "job"_a,
           "A waiting job waits no more, until it is released.")
