@@ -239,7 +239,7 @@ nb::list event_list(const std::shared_ptr<View> &view, std::span<const Event> ev
 void bind_jobs(nb::module_ &module) {
   using namespace schedlab;
 
-  nb::class_<JobView>(module, "Job", "A job as a policy may know it.")
+  nb::class_<JobView>(module, "Job", nb::pooled(), "A job as a policy may know it.")
       .def_prop_ro("id", &JobView::id)
       .def_prop_ro("sequence", [](const JobView &j) { return j.sequence(); })
       .def_prop_ro("state", &state_name, "waiting, running, suspended, held, gone, or coming: submitted for later")

@@ -4,6 +4,9 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <array>
+
 #include "arrays.hpp"
 #include "bind_view.hpp"
 #include "engine.hpp"
@@ -51,7 +54,9 @@ JobView submit(nb::handle_t<View> self, double runtime, std::int64_t count, nb::
                std::optional<double> limit, std::optional<double> at, std::int32_t user, std::int32_t group,
                std::int32_t queue, std::int32_t partition, std::optional<double> cancel, nb::handle attachments,
                nb::handle name, std::optional<std::int64_t> id, nb::handle predecessors, bool any) {
-  View &view = acting(*nb::inst_ptr<View>(self));
+  View &view = *nb::inst_ptr<View>(self);
+  if (view.failure) std::rethrow_exception(std::exchange(view.failure, nullptr));
+  acting(view);
   if (id && *id < 0) throw DecisionError("an id is a number that is not negative");
   const std::int32_t number = request_number(self, request);
   const Submitted submitted =
@@ -60,6 +65,82 @@ JobView submit(nb::handle_t<View> self, double runtime, std::int64_t count, nb::
                   {as_json(attachments), predecessors_of(predecessors), any});
   if (!name.is_none()) give_name(self, submitted.id, name);
   return {view.shared_from_this(), submitted};
+}
+
+// ---- the short way of `submit` ----
+
+// The arguments that may be given by position.
+constexpr std::array kNames = {"runtime", "count", "request", "limit", "at", "user", "group", "queue", "partition"};
+enum Argument { kRuntime, kCount, kRequest, kLimit, kAt, kUser, kGroup, kQueue, kPartition };
+using Arguments = std::array<PyObject *, kNames.size()>;  // null where none is given
+
+bool find_arguments(PyObject *const *given, std::size_t by_position, PyObject *names, Arguments &found) {
+  static const Arguments known = [] {
+    Arguments interned;
+    std::transform(kNames.begin(), kNames.end(), interned.begin(), PyUnicode_InternFromString);
+    return interned;
+  }();
+  if (by_position > found.size()) return false;
+  std::copy_n(given, by_position, found.begin());
+  for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); ++i) {
+    const auto name = std::find(known.begin(), known.end(), PyTuple_GET_ITEM(names, i));
+    if (name == known.end() || found[static_cast<std::size_t>(name - known.begin())]) return false;
+    found[static_cast<std::size_t>(name - known.begin())] = given[by_position + static_cast<std::size_t>(i)];
+  }
+  return true;
+}
+
+// Plain numbers; `value` stays what it is where none is given.
+template <class T>
+bool read(PyObject *given, T &value) {
+  if (!given) return true;
+  if (!PyLong_CheckExact(given)) return false;
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(given, &overflow);
+  value = static_cast<T>(number);
+  return overflow == 0 && value == number;
+}
+template <>
+bool read(PyObject *given, double &value) {
+  if (!given || given == Py_None) return true;
+  if (PyFloat_Check(given)) return value = PyFloat_AS_DOUBLE(given), true;
+  std::int64_t number = 0;
+  if (!read(given, number)) return false;
+  return value = static_cast<double>(number), true;
+}
+
+// With sixteen arguments, nanobind takes longer for a call than the submission does. Most have only numbers: these are
+// read here. False where that is not so.
+bool read_numbers(const View &view, const Arguments &given, Submission &job) {
+  if (!given[kRuntime] || given[kRuntime] == Py_None || !read(given[kRuntime], job.runtime)) return false;
+  job.at = view.over() ? 0 : view.now(), job.limit = job.runtime, job.cancel = kNever;
+  job.id = -1, job.count = 1, job.request = -1;
+  job.user = job.group = job.queue = job.partition = -1;
+  const bool one_core = !given[kRequest] || given[kRequest] == Py_None;
+  return read(given[kCount], job.count) && (one_core || read(given[kRequest], job.request)) &&
+         read(given[kLimit], job.limit) && read(given[kAt], job.at) && read(given[kUser], job.user) &&
+         read(given[kGroup], job.group) && read(given[kQueue], job.queue) && read(given[kPartition], job.partition);
+}
+
+PyObject *submit_shortly(PyObject *self, PyObject *const *given, Py_ssize_t by_position, PyObject *names) {
+  const nb::handle_t<View> handle(self);
+  View &view = *nb::inst_ptr<View>(handle);
+  Arguments found{};
+  Submission job;
+  if (find_arguments(given, static_cast<std::size_t>(by_position), names, found) && read_numbers(view, found, job)) {
+    try {
+      acting(view);
+      if (!found[kRequest] || found[kRequest] == Py_None) job.request = request_number(handle, nb::none());
+      const Submitted submitted = view.submit(job);
+      return nb::cast(JobView(view.shared_from_this(), submitted)).release().ptr();
+    } catch (...) {
+      view.failure = std::current_exception();  // the other way tells Python
+    }
+  }
+  std::vector<PyObject *> all = {self};
+  all.insert(all.end(), given, given + by_position + (names ? PyTuple_GET_SIZE(names) : 0));
+  const nb::object general = nb::type<View>().attr("submit");
+  return PyObject_Vectorcall(general.ptr(), all.data(), static_cast<std::size_t>(by_position) + 1, names);
 }
 
 // A column of as many values, from an array or one value for all.
@@ -124,6 +205,12 @@ nb::object submit_many(nb::handle_t<View> self, nb::handle runtime, nb::handle c
 }
 
 }  // namespace
+
+nb::object short_submit(nb::handle view) {
+  static PyMethodDef way = {"submit", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(submit_shortly)),
+                            METH_FASTCALL | METH_KEYWORDS, "The same as View.submit."};
+  return nb::steal(PyCFunction_New(&way, view.ptr()));
+}
 
 void bind_submit(nb::class_<View> &view) {
   view.def(

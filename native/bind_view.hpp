@@ -32,5 +32,6 @@ inline Slot subject(const ViewPtr &view, const JobView &job) {
 
 // Jobs that are submitted during the run, and those that are withdrawn, held and released (bind_submit.cpp).
 void bind_submit(nanobind::class_<View> &view);
+nanobind::object short_submit(nanobind::handle view);  // the same as its `submit`, without detours
 
 }  // namespace schedlab

@@ -1,6 +1,7 @@
 // The protocol between the engine and whoever decides: events, the view, deciders.
 #pragma once
 
+#include <exception>
 #include <map>
 #include <memory>
 #include <span>
@@ -104,6 +105,7 @@ class View : public std::enable_shared_from_this<View> {
   std::string owner = kPolicy;               // whose turn it is to decide: factors of rates are his
   std::string refusal;                       // who did not allow the last start that was tried; empty if nobody minded
   std::string refuser;                       // the name of the observer who did
+  std::exception_ptr failure;                // of a submission, on its way to Python
   std::int32_t one_core = -1;                // number of the request that is nothing but that, once asked for
   std::string node_name(int node) const;
 
