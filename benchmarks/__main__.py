@@ -32,6 +32,7 @@ from benchmarks import (
     study,
     submit,
     watch,
+    workflows,
 )
 from benchmarks.report import Line, show
 from benchmarks.settings import Settings
@@ -49,6 +50,7 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Line]]] = {
     "memory": memory.lines,
     "python": in_python.lines,
     "submit": submit.lines,
+    "workflows": workflows.lines,
     "watch": watch.lines,
     "learn": learn.lines,
     "reading": reading.lines,

@@ -11,7 +11,8 @@ void Engine::read_predecessors(Slot slot, std::size_t i) {
              last = static_cast<std::size_t>(input_.before_end[i]);
   const std::int64_t position = input_begin_ + static_cast<std::int64_t>(i);
   if (first < last) {
-    std::vector<Predecessor> before;
+    std::vector<Predecessor> &before = before_;
+    before.clear();
     for (std::size_t k = first; k < last; ++k)
       before.push_back(
           {input_.before_job[k], static_cast<Condition>(input_.before_condition[k]), input_.before_delay[k]});
@@ -30,21 +31,24 @@ void Engine::await(Slot slot, std::int64_t last_referrer) {
 void Engine::follow(Slot slot, std::span<const Predecessor> before, bool any, std::int64_t position) {
   Job &job = jobs_[slot];
   auto waits = std::make_unique<Waits>(any);
-  bool known = false;
+  waits->open.reserve(before.size());
+  bool known = false, done = false;
   for (const Predecessor &predecessor : before) {
     const auto found = awaited_.find(predecessor.job);
     write_predecessor(job, predecessor, any, found != awaited_.end());
     if (found == awaited_.end()) continue;
     known = true;
     Awaited &awaited = found->second;
+    done = done || awaited.left();
     if (const Time since = awaited.since(predecessor.condition); std::isnan(since)) {
-      awaited.followers.push_back({slot, job.sequence, predecessor.condition, predecessor.delay});
+      followers_.add(awaited.followers, {slot, job.sequence, predecessor.condition, predecessor.delay});
       waits->open.push_back(predecessor);
     } else {
       waits->decide(since, predecessor.delay);
     }
   }
-  for (const Predecessor &predecessor : before) forget_if_done(predecessor.job, position);
+  if (done)
+    for (const Predecessor &predecessor : before) forget_if_done(predecessor.job, position);
   if (known) job.waits = std::move(waits);
 }
 
@@ -52,8 +56,10 @@ void Engine::follow(Slot slot, std::span<const Predecessor> before, bool any, st
 void Engine::forget_if_done(std::int64_t id, std::int64_t position) {
   const auto found = awaited_.find(id);
   if (found != awaited_.end() && found->second.last_referrer <= position && found->second.left() &&
-      !expected_.contains(id))
+      !expected_.contains(id)) {
+    followers_.forget(found->second.followers);
     awaited_.erase(found);
+  }
 }
 
 // Somebody has submitted a job that refers to these, and that has not entered yet.
@@ -132,7 +138,7 @@ void Engine::tell_end(const Job &job, State state) {
 
 // Who waited for what has just happened to this job?
 void Engine::tell_followers(std::int64_t id, Awaited &awaited) {
-  std::erase_if(awaited.followers, [&](const Follower &follower) {
+  followers_.remove_if(awaited.followers, [&](const Follower &follower) {
     const Job &job = jobs_[follower.slot];
     if (job.sequence != follower.sequence || !job.waits) return true;
     const Time since = awaited.since(follower.condition);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -363,7 +364,11 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::uint64_t changes_ = 0, starts_ = 0, timer_order_ = 0;
   std::uint64_t moved_ends_ = 0;  // entries of ends_ that are out of date
 
-  std::unordered_map<std::int64_t, Awaited> awaited_;        // by id: the jobs that others refer to, or will
+  std::pmr::unsynchronized_pool_resource awaited_memory_;
+  std::pmr::unordered_map<std::int64_t, Awaited> awaited_{
+      &awaited_memory_};  // by id: jobs that others refer to, or will
+  FollowerPool followers_;
+  std::vector<Predecessor> before_;                          // of the job that is being submitted
   std::unordered_map<std::int64_t, std::int32_t> expected_;  // ids that jobs that are coming refer to; how many do
   std::vector<Slot> hopeless_;                               // held jobs whose condition can never hold,
   bool dismissing_ = false;                                  // while they are being dismissed

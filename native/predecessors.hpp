@@ -39,11 +39,65 @@ struct Waits {
   bool settled() const { return any ? release < kNever : open.empty(); }  // `release` is the time
 };
 
+// A job that waits for another one.
 struct Follower {
   Slot slot;
   std::int64_t sequence;  // the slot may have been reused
   Condition condition;
   Time delay;
+};
+
+// Those of one job, in the order in which they came: places in a pool, since there are many short lists.
+struct FollowerList {
+  std::int32_t first = -1, last = -1;
+};
+
+class FollowerPool {
+ public:
+  void add(FollowerList &list, const Follower &follower) {
+    std::int32_t place = free_;
+    if (place >= 0)
+      free_ = nodes_[at(place)].next, nodes_[at(place)] = {follower, -1};
+    else
+      place = static_cast<std::int32_t>(nodes_.size()), nodes_.push_back({follower, -1});
+    if (list.first < 0)
+      list.first = place;
+    else
+      nodes_[at(list.last)].next = place;
+    list.last = place;
+  }
+
+  // Of those that are told, nobody is left.
+  template <class Told>
+  void remove_if(FollowerList &list, Told told) {
+    FollowerList kept;
+    for (std::int32_t place = list.first; place >= 0;) {
+      const std::int32_t next = nodes_[at(place)].next;
+      const bool gone = told(nodes_[at(place)].follower);
+      nodes_[at(place)].next = -1;
+      if (gone)
+        nodes_[at(place)].next = free_, free_ = place;
+      else if (kept.first < 0)
+        kept.first = kept.last = place;
+      else
+        nodes_[at(kept.last)].next = place, kept.last = place;
+      place = next;
+    }
+    list = kept;
+  }
+
+  void forget(FollowerList &list) {
+    remove_if(list, [](const Follower &) { return true; });
+  }
+
+ private:
+  struct Node {
+    Follower follower;
+    std::int32_t next;
+  };
+  static std::size_t at(std::int32_t place) { return static_cast<std::size_t>(place); }
+  std::vector<Node> nodes_;
+  std::int32_t free_ = -1;
 };
 
 // A job that others refer to: from its submission until it has left and the last of them has come.
@@ -53,7 +107,7 @@ struct Awaited {
   std::int64_t last_referrer;  // its position in the log
   Time started = kOpen, ended = kOpen;
   bool completed = false;
-  std::vector<Follower> followers;  // in the order in which they came
+  FollowerList followers = {};
 
   bool left() const { return ended == ended; }
 

@@ -234,7 +234,9 @@ def columns(job: Job, now: float, wanted: Collection[str]) -> dict[str, float]:
     return {**own, **asked, "wait": now - job.ranked_since, "now": now}
 
 
-def evaluate(expression: str, values: dict[str, float], aged: Callable[[float], float]) -> float:
+def evaluate(
+    expression: str, values: dict[str, float], aged: Callable[[float], float] = lambda seconds: math.nan
+) -> float:
     """In the arithmetic of NumPy's numbers, where 1/0 is infinite and 0/0 is not a number, as in the core's."""
     names: dict[str, Any] = {name: np.float64(value) for name, value in values.items()}
     names["random"] = lambda seed: random_key(int(seed), int(values["sequence"]))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tests.oracle.jobs import Job, sort_key
 from tests.oracle.machine import Claim, Node, Plan, capacity, is_eligible, least
+from tests.oracle.pressure import look_at_the_machine
 
 from schedlab.model.request import SINGLE_CORE
 
@@ -39,8 +40,7 @@ class Periods:
 
 def ask(sim: Simulation, news: bool = True) -> None:
     """`news`: something else has happened than that somebody is woken."""
-    sim.look_at_the_fill()
-    sim.look_at_the_usage()
+    look_at_the_machine(sim)
     policy = sim.policy
     if policy.every or policy.backfill_every or policy.keys_every:
         ask_in_time(sim, news)

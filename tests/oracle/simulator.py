@@ -454,37 +454,6 @@ class Simulation:
         liked = [value_of(self.policy.place, job, others, heat) for others in there]
         return fill(sorted(self.every_node, key=lambda n: (-liked[n], n)), capacities, job.count)
 
-    def look_at_the_fill(self) -> None:
-        """How many jobs wait, and how much of what is free each of them takes: what the order `filler` looks at."""
-        if "filler" not in (self.policy.order, self.policy.scan):
-            return
-        free = sum(0 if room.closed else room.free.get("cores", 0) for room in rooms(self.nodes, self.held_now()))
-        for job in self.waiting:
-            job.waiting = len(self.waiting)
-            job.fill = 1.0 if free <= 0 else -1.0 if job.cores > free else job.cores / free
-
-    def look_at_the_usage(self) -> None:
-        """What users and groups have used, the older the less, as multiples of an equal share."""
-        for job in self.waiting:
-            job.machine = sum(node.total["cores"] for node in self.nodes)
-        for kind in ("user", "group"):
-            used: dict[int, float] = {}
-            for job in self.ran:
-                end, half_life = min(job.end, self.now), self.policy.half_life
-                shares = [2 ** ((time - self.now) / half_life) for time in (job.start, end)]
-                cores = self.allocated(job) * (shares[1] - shares[0]) * half_life / math.log(2)
-                used[getattr(job, kind)] = used.get(getattr(job, kind), 0.0) + cores
-            total = sum(used.values())
-            for job in self.waiting:
-                own = used.get(getattr(job, kind), 0.0)
-                setattr(job, f"{kind}_usage", own * len(used) / total if total > 0 else 0.0)
-
-    def allocated(self, job: Job) -> int:
-        """Cores; of whole nodes all."""
-        if self.is_exclusive(job):
-            return sum(self.nodes[number].total["cores"] for number in job.nodes)
-        return job.cores
-
     def could_ever_fit(self, job: Job) -> bool:
         partition = job.request.partition
         if partition is not None and partition not in {p.name for p in self.cluster.partitions}:

@@ -106,6 +106,6 @@ def compare(case: Case, seed: int) -> None:
 @both_kinds
 @pytest.mark.parametrize("backfill", BACKFILLS)
 @given(seed=seeds, jobs=st.integers(1, 25))
-@looking_at(40)
+@looking_at(25)
 def test_same_schedule(backfill: str, plain: bool, seed: int, jobs: int) -> None:
     compare(random_case(seed, jobs, backfill, plain), seed)

@@ -47,7 +47,7 @@ class Named(sl.Policy):
 @both_kinds
 @pytest.mark.parametrize("backfill", DISCIPLINES)
 @given(seed=seeds, jobs=st.integers(1, 30))
-@looking_at(60)
+@looking_at(30)
 def test_same_schedule_with_a_calendar(backfill: str, plain: bool, seed: int, jobs: int) -> None:
     case = random_case(seed, jobs, backfill, plain)
     compare(case, windows=random_windows(Random(seed), case))
@@ -56,7 +56,7 @@ def test_same_schedule_with_a_calendar(backfill: str, plain: bool, seed: int, jo
 @both_kinds
 @pytest.mark.parametrize("backfill", DISCIPLINES)
 @given(seed=seeds, jobs=st.integers(1, 25))
-@looking_at(30)
+@looking_at(20)
 def test_a_placement_in_python_keeps_to_the_calendar(backfill: str, plain: bool, seed: int, jobs: int) -> None:
     case = random_case(seed, jobs, backfill, plain)
     case = replace(case, policy=replace(case.policy, place="last-fit"))
@@ -68,7 +68,7 @@ def test_a_placement_in_python_keeps_to_the_calendar(backfill: str, plain: bool,
 
 @pytest.mark.parametrize("careful", [True, False])
 @given(seed=seeds, jobs=st.integers(1, 25))
-@looking_at(60)
+@looking_at(30)
 def test_a_policy_that_names_nodes_keeps_to_the_calendar(careful: bool, seed: int, jobs: int) -> None:
     case = random_case(seed, jobs, "skip", plain=True)
     cluster = replace(case.cluster, partitions=())

@@ -208,7 +208,7 @@ def tables(run: sl.Run) -> list[pl.DataFrame]:
 
 
 @pytest.mark.parametrize("case", CASES)
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(
     jobs,
     st.lists(st.integers(1, 30), min_size=1, max_size=3),

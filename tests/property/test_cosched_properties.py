@@ -46,7 +46,7 @@ def simulated(case: SideBySide, *others: Any, **more: Any) -> sl.Run:
 
 
 @given(seed=seeds, jobs=st.integers(1, 25))
-@looking_at(60)
+@looking_at(40)
 def test_speedups_of_1_change_nothing(seed: int, jobs: int) -> None:
     """The same as the plain engine with requests and parts of nodes that are written by hand."""
     case = random_case(seed, jobs, Random(seed).choice(DISCIPLINES))
@@ -83,7 +83,7 @@ def test_speedups_of_1_change_nothing(seed: int, jobs: int) -> None:
 
 
 @given(seed=seeds, jobs=st.integers(1, 30))
-@looking_at(60)
+@looking_at(40)
 def test_work_is_conserved_and_no_core_has_two_owners(seed: int, jobs: int) -> None:
     case = any_case(seed, jobs)
     run = simulated(case)
@@ -152,7 +152,7 @@ def test_broken_off_and_resumed(tmp_path: Path, policy: str, compose: Any, break
 
 
 @given(seed=seeds, jobs=st.integers(5, 30))
-@looking_at(40)
+@looking_at(25)
 def test_with_power_and_failures(seed: int, jobs: int) -> None:
     case = any_case(seed, jobs)
     case = replace(case, options={**case.options, "beliefs": "rates"})

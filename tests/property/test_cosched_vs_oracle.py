@@ -149,7 +149,7 @@ def random_case(seed: int, jobs: int, backfill: str) -> SideBySide:
 
 @pytest.mark.parametrize("backfill", DISCIPLINES)
 @given(seed=seeds, jobs=st.integers(1, 25))
-@looking_at(120)
+@looking_at(60)
 def test_same_schedule(backfill: str, seed: int, jobs: int) -> None:
     case = random_case(seed, jobs, backfill)
     compare(case, others=[case.model()], heat=case.heat)

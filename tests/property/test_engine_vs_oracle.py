@@ -80,7 +80,7 @@ both_kinds = pytest.mark.parametrize("plain", [True, False], ids=["processors", 
 @both_kinds
 @pytest.mark.parametrize("backfill", BACKFILLS)
 @given(seed=seeds, jobs=st.integers(1, 40))
-@looking_at(100)
+@looking_at(60)
 def test_same_schedule(backfill: str, plain: bool, seed: int, jobs: int) -> None:
     compare(random_case(seed, jobs, backfill, plain))
 
@@ -88,7 +88,7 @@ def test_same_schedule(backfill: str, plain: bool, seed: int, jobs: int) -> None
 @both_kinds
 @pytest.mark.parametrize("backfill", ["skip", "easy", "conservative"])
 @given(seed=seeds, jobs=st.integers(1, 25))
-@looking_at(50)
+@looking_at(30)
 def test_same_schedule_on_many_nodes(backfill: str, plain: bool, seed: int, jobs: int) -> None:
     compare(random_case(seed, jobs, backfill, plain, wide=True))
 
@@ -96,6 +96,6 @@ def test_same_schedule_on_many_nodes(backfill: str, plain: bool, seed: int, jobs
 @both_kinds
 @pytest.mark.parametrize("backfill", ["none", "skip", "easy", "easy-strict", "conservative"])
 @given(seed=seeds, jobs=st.integers(1, 30))
-@looking_at(100)
+@looking_at(40)
 def test_same_schedule_under_a_power_cap(backfill: str, plain: bool, seed: int, jobs: int) -> None:
     compare(random_capped_case(seed, jobs, backfill, plain))

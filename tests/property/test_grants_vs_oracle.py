@@ -57,7 +57,7 @@ def compare(case: Case) -> None:
 @both_kinds
 @pytest.mark.parametrize("backfill", BACKFILLS)
 @given(seed=seeds, jobs=st.integers(1, 40))
-@looking_at(60)
+@looking_at(30)
 def test_same_schedule(backfill: str, plain: bool, seed: int, jobs: int) -> None:
     case = random_case(seed, jobs, backfill.partition(":")[0], plain)
     if backfill.endswith("=2"):
@@ -67,6 +67,6 @@ def test_same_schedule(backfill: str, plain: bool, seed: int, jobs: int) -> None
 
 @both_kinds
 @given(seed=seeds, jobs=st.integers(1, 30))
-@looking_at(60)
+@looking_at(30)
 def test_same_schedule_under_a_power_cap(plain: bool, seed: int, jobs: int) -> None:
     compare(random_capped_case(seed, jobs, "easy", plain))

@@ -37,14 +37,14 @@ disciplines = pytest.mark.parametrize("backfill", ["conservative", "easy"])
 
 @disciplines
 @given(seed=seeds, jobs=st.integers(20, 60))
-@looking_at(60)
+@looking_at(40)
 def test_long_queues(backfill: str, seed: int, jobs: int) -> None:
     compare(crowded(random_case(seed, jobs, backfill, plain=False), seed))
 
 
 @disciplines
 @given(seed=seeds, jobs=st.integers(20, 50))
-@looking_at(30)
+@looking_at(20)
 def test_long_queues_beside_a_calendar(backfill: str, seed: int, jobs: int) -> None:
     case = crowded(random_case(seed, jobs, backfill, plain=False), seed)
     compare(case, windows=random_windows(Random(seed), case))
@@ -52,7 +52,7 @@ def test_long_queues_beside_a_calendar(backfill: str, seed: int, jobs: int) -> N
 
 @disciplines
 @given(seed=seeds, jobs=st.integers(20, 40))
-@looking_at(30)
+@looking_at(20)
 def test_long_queues_under_a_power_cap(backfill: str, seed: int, jobs: int) -> None:
     compare(crowded(random_capped_case(seed, jobs, backfill, plain=False), seed))
 
@@ -75,7 +75,7 @@ class Reserving(sl.Policy):
 
 
 @given(seed=seeds, jobs=st.integers(10, 60))
-@looking_at(40)
+@looking_at(25)
 def test_reservations_from_python_are_planned_alike(seed: int, jobs: int) -> None:
     case = crowded(random_case(seed, jobs, "easy", plain=False), seed)
     case = replace(case, policy=replace(case.policy, order="fcfs", scan=None, exclusive=False))

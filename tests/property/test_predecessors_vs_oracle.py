@@ -31,13 +31,13 @@ def dense_case(seed: int, jobs: int, backfill: str) -> Case:
 
 @pytest.mark.parametrize("backfill", POLICIES)
 @given(seed=seeds, jobs=st.integers(1, 40))
-@looking_at(150)
+@looking_at(60)
 def test_same_schedule_with_predecessors(backfill: str, seed: int, jobs: int) -> None:
     compare(dense_case(seed, jobs, backfill))
 
 
 @given(seed=seeds, jobs=st.integers(2, 25), breaks=st.lists(st.integers(1, 12), min_size=1, max_size=3))
-@looking_at(60)
+@looking_at(30)
 def test_a_broken_off_run_ends_the_same(
     tmp_path_factory: pytest.TempPathFactory, seed: int, jobs: int, breaks: list[int]
 ) -> None:

@@ -75,7 +75,7 @@ def rated_case(seed: int, jobs: int, backfill: str, plain: bool) -> tuple[Case, 
 @both_kinds
 @pytest.mark.parametrize("backfill", DISCIPLINES)
 @given(seed=seeds, jobs=st.integers(1, 25))
-@looking_at(60)
+@looking_at(30)
 def test_factors_of_two_owners(backfill: str, plain: bool, seed: int, jobs: int) -> None:
     case, changes = rated_case(seed, jobs, backfill, plain)
     others = [Changes(name, changes) for name in ("zeal", "awe")]
@@ -85,7 +85,7 @@ def test_factors_of_two_owners(backfill: str, plain: bool, seed: int, jobs: int)
 @both_kinds
 @pytest.mark.parametrize("backfill", DISCIPLINES)
 @given(seed=seeds, jobs=st.integers(1, 25))
-@looking_at(60)
+@looking_at(30)
 def test_work_at_the_start_and_neighbours(backfill: str, plain: bool, seed: int, jobs: int) -> None:
     case, changes = rated_case(seed, jobs, backfill, plain)
     random = Random(~seed)

@@ -54,28 +54,28 @@ def compare(case: Case, windows: list[Window] = []) -> None:  # noqa: B006 - not
 
 @pytest.mark.parametrize("backfill", BACKFILLS)
 @given(seed=seeds, jobs=JOBS)
-@looking_at(30)
+@looking_at(20)
 def test_on_plain_requests(backfill: str, seed: int, jobs: int) -> None:
     compare(random_case(seed, jobs, backfill, plain=True))
 
 
 @pytest.mark.parametrize("backfill", BACKFILLS)
 @given(seed=seeds, jobs=JOBS)
-@looking_at(30)
+@looking_at(20)
 def test_on_any_requests(backfill: str, seed: int, jobs: int) -> None:
     compare(random_case(seed, jobs, backfill, plain=False))
 
 
 @pytest.mark.parametrize("backfill", BACKFILLS)
 @given(seed=seeds, jobs=JOBS, plain=st.booleans())
-@looking_at(30)
+@looking_at(20)
 def test_under_a_cap(backfill: str, seed: int, jobs: int, plain: bool) -> None:
     compare(random_capped_case(seed, jobs, backfill, plain))
 
 
 @pytest.mark.parametrize("backfill", BACKFILLS)
 @given(seed=seeds, jobs=JOBS, plain=st.booleans())
-@looking_at(30)
+@looking_at(20)
 def test_with_a_calendar(backfill: str, seed: int, jobs: int, plain: bool) -> None:
     case = random_case(seed, jobs, backfill, plain)
     if backfill == "easy":  # it plans; the oracle's plans have no depth

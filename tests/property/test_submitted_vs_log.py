@@ -95,6 +95,6 @@ def first_difference(whole: pl.DataFrame, other: pl.DataFrame, case: Case) -> st
 @pytest.mark.parametrize("how", [Ahead, Before, After, Decider])
 @pytest.mark.parametrize("backfill", BACKFILLS)
 @given(seed=seeds, jobs=st.integers(1, 30))
-@looking_at(25)
+@looking_at(12)
 def test_as_if_in_the_workload(backfill: str, how: type, plain: bool, seed: int, jobs: int) -> None:
     compare(random_case(seed, jobs, backfill, plain), how, seed)

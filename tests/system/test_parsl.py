@@ -164,6 +164,7 @@ def described(run: Path) -> dict[str, Any]:
 
 
 @needs_parsl
+@pytest.mark.slow
 def test_the_same_as_on_this_machine(tmp_path: Path, start: Callable[..., Started]) -> None:
     folder = written(tmp_path, ["easy", "fcfs", "mine.py:Broken", "mine.py:Fatal"])
     for name, options in {"plain": ["--workers", "2"], "parsl": ["--on", EXAMPLES / "parsl_local.py"]}.items():
@@ -216,6 +217,7 @@ SLURM = {
 
 
 @needs_parsl
+@pytest.mark.slow
 def test_ctrl_c_on_slurm(tmp_path: Path, start: Callable[..., Started]) -> None:
     """Once: what is running ends well, and the jobs are cancelled."""
     folder = written(tmp_path, ["mine.py:Slow"], repetitions=16)
@@ -249,6 +251,7 @@ def test_ctrl_c_on_slurm(tmp_path: Path, start: Callable[..., Started]) -> None:
 
 
 @needs_parsl
+@pytest.mark.slow
 def test_a_lost_interchange_ends_the_study(tmp_path: Path, start: Callable[..., Started]) -> None:
     folder = written(tmp_path, ["mine.py:Slow"], repetitions=16)
     study = start(folder, "--on", EXAMPLES / "parsl_local.py")

@@ -110,8 +110,10 @@ def test_the_search_for_overlaps_finds_them() -> None:
         assert_readable(figure_drawn(figure))
 
 
-@pytest.mark.parametrize("ending", ["png", "pdf", "svg"])
-@pytest.mark.parametrize("kind", ["gantt", "comparison", "violin"])
+@pytest.mark.parametrize(
+    ("kind", "ending"),
+    [("gantt", "png"), ("gantt", "svg"), ("comparison", "pdf"), ("violin", "svg"), ("violin", "pdf")],
+)
 def test_the_same_run_gives_the_same_bytes(kind: str, ending: str, tmp_path: Path) -> None:
     for name in ("one", "two"):
         draw(kind, [five_jobs("easy")], tmp_path / f"{name}.{ending}")

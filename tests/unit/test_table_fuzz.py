@@ -8,5 +8,5 @@ from tests.fuzz_tables import fuzz
 
 @pytest.mark.parametrize("block", range(4))
 def test_mutated_tables_and_junk(tmp_path, block):
-    found = [fuzz(random.Random(seed), tmp_path) for seed in range(block * 150, (block + 1) * 150)]
-    assert 15 < sum(found) < 145  # both outcomes are exercised
+    found = [fuzz(random.Random(seed), tmp_path) for seed in range(block * 100, (block + 1) * 100)]
+    assert 10 < sum(found) < 97  # both outcomes are exercised

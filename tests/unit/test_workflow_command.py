@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from tests.commands import schedlab
+from typer.testing import CliRunner
 
+from schedlab.cli.main import app
 from schedlab.workflow.read import read_workflow
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "workflows"
@@ -66,3 +69,25 @@ def test_convert_into_stages(tmp_path: Path) -> None:
     ):
         refused = schedlab("workflow", "convert", *words)
         assert (refused.returncode, message in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("handling", "said"),
+    [
+        ("pilot", "its widest job has 10 cores, the cluster 4; --handling 'pilot(cores=4)' plans its tasks on fewer"),
+        ("clustered(levels)", "--handling 'clustered(levels,cores=4)' plans its tasks on fewer"),
+        ("chained(ready)", "1 job, and more of workflows as they get ready, on 1x4 (1 node, 4 cores)"),
+    ],
+)
+def test_run_says_what_is_too_wide_and_what_comes_later(handling: str, said: str) -> None:
+    found = CliRunner().invoke(app, ["run", "fork-join(width=10)", "--handling", handling, "-c", "1x4"])
+    assert found.exit_code == 0 and said in found.output
+
+
+def test_a_script_is_run_as_a_workflow(tmp_path: Path) -> None:
+    script = tmp_path / "two.sh"
+    script.write_text("a=$(sbatch -t 1 -n 2 a.sh)\nsbatch -d afterok:$a -t 2 b.sh\n")
+    found = CliRunner().invoke(app, ["run", str(script), "--handling", "chained", "-c", "1x4", "--json"])
+    assert json.loads(found.output)["runs"][0]["summary"]["makespan"] == 180
+    refused = CliRunner().invoke(app, ["run", str(script), "-c", "1x4"])
+    assert refused.exit_code and "is a script that submits jobs, not a log of jobs" in str(refused.exception)

@@ -17,6 +17,7 @@ from schedlab.analysis.workflows import workflow_table
 from schedlab.cli.main import app
 from schedlab.experiment.coordinator import asked
 from schedlab.experiment.execute import execute
+from schedlab.experiment.first_workflows import over_first_workflows
 from schedlab.experiment.keeping import verify
 from schedlab.experiment.results import Results
 from schedlab.experiment.study import parse_study
@@ -97,6 +98,29 @@ def test_medians_of_one_run_and_of_several() -> None:
     kind, value, low, high, n = medians(found, "wait", ["kind"]).row(0)
     assert (kind, value, n) == ("a", 25, 2)
     assert high - 25 == pytest.approx(12.706 * 5, rel=1e-3) and 25 - low == pytest.approx(high - 25)
+
+
+def test_the_table_of_a_study_is_over_the_first_n() -> None:
+    """Of pilots two finished, of chained three (turnarounds 10, 20 and 90); under aware none did."""
+    runs = pl.DataFrame(
+        {
+            "run": ["p", "c", "a", "other"],
+            "repetition": [0, 0, 0, 0],
+            "seed": [5, 5, 5, 5],
+            "parameters.handling": ["pilot", "chained", "aware", "chained"],
+            "parameters.share": [0.1, 0.1, 0.1, 0.2],
+            "workflow.finished": [2.0, 3.0, 0.0, 9.0],
+            "workflow.turnaround.mean": [50.0, 40.0, None, 70.0],
+            "wait.mean": [1.0, 2.0, 3.0, 4.0],
+        }
+    )
+    own = workflow_table(simulated([chained(DIAMOND)], [(0, 0), (30, 0), (60, 0)], cluster="pool:4"))
+    own = own.with_columns(turnaround=pl.Series([10.0, 20.0, 90.0]))
+    found = over_first_workflows(runs, {"c": own}.get)
+    assert found["workflow.turnaround.mean"].to_list() == [50, 15, None, 70]
+    assert found["workflow.finished"].to_list() == [2, 3, 0, 9]
+    assert found["wait.mean"].to_list() == [1, 2, 3, 4]
+    assert over_first_workflows(runs, lambda run: None).equals(runs)
 
 
 STUDY = """

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.workflow_graphs import FAILING
-from tests.workflow_runs import DIAMOND, chained, pilot, simulated
+from tests.workflow_runs import DIAMOND, chained, pilot, simulated, workload
 from typer.testing import CliRunner
 
 import schedlab as sl
@@ -188,3 +188,49 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert found.exit_code == 0
     assert "median run time of workflows by kind" in found.output and "diamond" in found.output
     assert "idle in" in found.output
+
+
+def test_jobs_of_a_log_that_wait_for_each_other_are_workflows() -> None:
+    """The same jobs as above, but nobody has said that they are a workflow; and two that belong to nobody."""
+    jobs = workload([chained(DIAMOND)], [(0, 0)], [(0, 4, 3), (30, 1, 1)])
+    jobs.workflows = None
+    run = sl.simulate(jobs, "pool:3", "easy", dependencies="follow")
+    assert only(run) == only(busy()) | {"kind": "chain of 4 jobs", "handling": "log"}
+    assert "workflow" not in run.summary
+
+
+def test_conditions_of_a_log() -> None:
+    """On a core: 1 from 0 to 10, 3 to 30, 2 (eligible 5 s after the start of 1) to 33, 4 (after 2 or 3) to 34. 5 and 6
+    are another chain, whose second job is killed at its limit."""
+    before: list[list[sl.Predecessor]] = [[], [sl.Predecessor(1, "started", 5)], [], [], [], []]
+    before[3] = [sl.Predecessor(2), sl.Predecessor(3)]
+    before[5] = [sl.Predecessor(5, "completed")]
+    jobs = sl.Workload.of(
+        submit=[0, 0, 0, 0, 100, 100],
+        runtime=[10, 3, 20, 1, 2, 9],
+        limit=[10, 3, 20, 1, 2, 4],
+        predecessors=before,
+        any=[False, False, False, True, False, False],
+    )
+    table = workflow_table(sl.simulate(jobs, "pool:1", "fcfs", dependencies="follow"))
+    rows = table.to_dicts()
+    assert [row["kind"] for row in rows] == ["chain of 4 jobs", "chain of 2 jobs"]
+    first, second = rows
+    # 2 cannot start before 5 nor end before 8, so that 4 could end at 9; 3 ends at 20, whoever waits for it.
+    assert (first["critical_path"], first["turnaround"], first["intermediate_wait"]) == (20, 34, 20)
+    assert (second["critical_path"], second["finished"], second["turnaround"], second["used"]) == (11, False, None, 6)
+
+
+def test_without_workflows_and_dependencies() -> None:
+    run = sl.simulate(sl.Workload.of(submit=[0], runtime=[1]), "pool:1", "fcfs")
+    with pytest.raises(InputError, match="there are no workflows in it"):
+        workflow_table(run)
+
+
+def test_workflows_that_have_not_come_are_not_in_a_run_that_is_ended() -> None:
+    """Three come, at 10, 20 and 30; the workload is the same for the next run."""
+    jobs = workload([chained(DIAMOND)], [(10, 0), (20, 0), (30, 0)])
+    ended = [sl.simulate(jobs, "pool:4", "easy", until=until) for until in (5, 20, 100)]
+    assert [run.tables.frame("workflows")["submit"].to_list() for run in ended[1:]] == [[10, 20], [10, 20, 30]]
+    assert "workflow" not in ended[0].summary
+    assert [run.summary["workflow"]["number"] for run in ended[1:]] == [2, 3]

@@ -14,6 +14,7 @@ from schedlab.analysis.machine import Machine
 from schedlab.analysis.measure import measure
 from schedlab.analysis.metrics import ABOUT_OTHERS, about_jobs, summarise
 from schedlab.analysis.trim import Selection
+from schedlab.analysis.workflows import has_workflows
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 from schedlab.model.suggest import did_you_mean
@@ -376,7 +377,7 @@ def _differences(runs: Sequence[Run]) -> dict[str, list[str]]:
     """What differs -> its value for each run."""
     workloads = _workloads(runs)
     asked = [
-        {"workload": workload, "cluster": run.config["cluster"]["name"], **run.options}
+        {"workload": workload, "cluster": run.config["cluster"]["name"], "handling": _handling(run), **run.options}
         for run, workload in zip(runs, workloads, strict=True)
     ]
     names = dict.fromkeys(name for options in asked for name in options if name != "tau")
@@ -399,4 +400,19 @@ def _workloads(runs: Sequence[Run]) -> list[str]:
 
 def _content(run: Run) -> tuple[Any, ...]:
     kept = run.workload.get("report", {}).get("kept")
-    return run.workload.get("sha256") or run.workload["name"], kept
+    return run.workload.get("sha256") or run.workload["name"], kept, *_workflows(run)
+
+
+def _workflows(run: Run) -> tuple[Any, ...]:
+    """What tells the workflows of one run from those of another: which came, and when."""
+    if not has_workflows(run.tables):
+        return ()
+    table = run.table("workflows")
+    return tuple(table["kind"].cast(str)), table["submit"].sum()
+
+
+def _handling(run: Run) -> str:
+    """How the workflows of a run were submitted; empty if it has none."""
+    if not has_workflows(run.tables):
+        return ""
+    return ", ".join(run.table("workflows")["handling"].cast(str).unique(maintain_order=True))

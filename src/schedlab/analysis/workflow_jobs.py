@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.analysis.job_rows import JobRows
 from schedlab.analysis.machine import Machine
-from schedlab.analysis.workflow_kinds import Flags, Floats, Kinds, Members, Numbers
+from schedlab.analysis.workflow_kinds import Flags, Floats, KindArrays, Kinds, Members, Numbers
+from schedlab.analysis.workflow_log import LogKinds
 from schedlab.model.nodeset import expand
 from schedlab.model.request import Request
 from schedlab.model.run import Tables
@@ -36,32 +39,29 @@ class WorkflowJobs:
     """Who the jobs of workflows are, and what became of them. `row` is a place in the table of jobs, -1 if none."""
 
     def __init__(self, tables: Tables, machine: Machine) -> None:
-        import polars as pl
-
         self._tables, self._machine = tables, machine
-        workflows = tables.frame("workflows")
-        self.kinds = Kinds(tables.frame("tasks"))
-        number = {names: at for at, names in enumerate(self.kinds.names)}
-        texts = workflows.select(pl.col("kind", "handling").cast(pl.String))
-        place = texts.unique(maintain_order=True)
-        which = pl.Series("which", [number[row] for row in place.iter_rows()], pl.Int64)
-        self.kind: Numbers = texts.join(place.with_columns(which), on=["kind", "handling"], how="left")[
-            "which"
-        ].to_numpy()
-        self.submit: Floats = workflows["submit"].to_numpy()
-        self.first: Numbers = workflows["first"].to_numpy()
-        self.members: Members = self.kinds.members(self.kind, self.kinds.jobs)
         self.start_of, self.end_of = tables.column("start"), tables.column("end")
-        self.attempts = self._rows()
+        self.kinds: KindArrays
+        if len(tables.column("first", "workflows")):
+            self.kinds = Kinds(tables.frame("tasks"))
+            self.kind: Numbers = _kinds_of(tables, self.kinds.names)
+            self.submit: Floats = tables.column("submit", "workflows")
+            self.members: Members = self.kinds.members(self.kind, self.kinds.jobs)
+            self.attempts = self._rows(tables.column("first", "workflows"))
+        else:
+            self.kinds = of_log = LogKinds(tables)
+            self.kind, self.submit = np.arange(len(of_log.jobs)), of_log.submit
+            self.members = self.kinds.members(self.kind, self.kinds.jobs)
+            self.attempts = [of_log.rows]
 
     def __len__(self) -> int:
         return len(self.kind)
 
-    def _rows(self) -> list[Numbers]:
+    def _rows(self, first: Numbers) -> list[Numbers]:
         """For each attempt: of each job its row."""
-        look_up = _Rows(self._tables.column("job"))
+        look_up = JobRows(self._tables.column("job"))
         owner = self.members.owner
-        own = self.first[owner] + self.kinds.place[self.members.which]
+        own = first[owner] + self.kinds.place[self.members.which]
         most, jobs = self.kinds.attempts[self.kind][owner], self.kinds.jobs[self.kind][owner]
         return [
             np.where(most > attempt, look_up.of(own + attempt * jobs), -1)
@@ -163,19 +163,16 @@ class WorkflowJobs:
         return cores
 
 
-class _Rows:
-    """Rows by the ids of jobs."""
+def _kinds_of(tables: Tables, names: Sequence[tuple[str, str]]) -> Numbers:
+    """Of each workflow: the place of its kind."""
+    import polars as pl
 
-    def __init__(self, ids: Numbers) -> None:
-        self._order = np.argsort(ids, kind="stable")
-        self._ids = ids[self._order]
-
-    def of(self, ids: Numbers) -> Numbers:
-        """-1 for those that there are none of."""
-        if not len(self._ids):
-            return np.full(len(ids), -1)
-        place = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
-        return np.where(self._ids[place] == ids, self._order[place], -1)
+    number = {kind: at for at, kind in enumerate(names)}
+    texts = tables.frame("workflows").select(pl.col("kind", "handling").cast(pl.String))
+    place = texts.unique(maintain_order=True)
+    which = pl.Series("which", [number[row] for row in place.iter_rows()], pl.Int64)
+    found: Numbers = texts.join(place.with_columns(which), on=["kind", "handling"], how="left")["which"].to_numpy()
+    return found
 
 
 def _taken(values: Floats, rows: Numbers) -> Floats:

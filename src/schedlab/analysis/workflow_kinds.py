@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -31,8 +32,39 @@ class Members:
         return len(self.owner)
 
 
-class Kinds:
-    """The table `tasks`, kind by kind. Edges lead from the job of a task to the jobs of those that come after it."""
+class KindArrays:
+    """Kind after kind. Edges lead from jobs to those that come after them."""
+
+    names: Sequence[tuple[str, str]]  # kind and handling
+    attempts: Numbers  # how many times a job may be submitted
+    critical_path: Floats
+    tasks: Numbers  # how many a kind has; and jobs, and edges
+    jobs: Numbers
+    edges: Numbers
+    task_job: Numbers  # of each task: its job, by the place in its kind
+    begin: Floats  # seconds after the start of that job
+    cores: Floats
+    runtime: Floats
+    alone: Flags  # in its job
+    parent: Numbers  # of each edge: its jobs
+    child: Numbers
+
+    def members(self, kind: Numbers, number: Numbers) -> Members:
+        """Of workflows of these kinds; of each kind so many (`tasks`, `jobs` or `edges`)."""
+        count, of_kinds = number[kind], np.cumsum(number) - number
+        owner = np.repeat(np.arange(len(kind)), count)
+        first = np.cumsum(count) - count
+        return Members(owner, np.arange(len(owner)) - np.repeat(first - of_kinds[kind], count), first)
+
+    @cached_property
+    def place(self) -> Numbers:
+        """Of each job of all kinds: its place among those of its own."""
+        before = np.cumsum(self.jobs) - self.jobs
+        return np.asarray(np.arange(int(self.jobs.sum())) - np.repeat(before, self.jobs))
+
+
+class Kinds(KindArrays):
+    """Those of the table `tasks`."""
 
     def __init__(self, tasks: pl.DataFrame) -> None:
         groups = list(tasks.group_by(KIND, maintain_order=True))
@@ -48,19 +80,6 @@ class Kinds:
             for name in ("job", "begin", "cores", "runtime", "alone")
         )
         self.parent, self.child = np.concatenate([kind.edges for kind in kinds]).T
-
-    def members(self, kind: Numbers, number: Numbers) -> Members:
-        """Of workflows of these kinds; of each kind so many (`tasks`, `jobs` or `edges`)."""
-        count, of_kinds = number[kind], np.cumsum(number) - number
-        owner = np.repeat(np.arange(len(kind)), count)
-        first = np.cumsum(count) - count
-        return Members(owner, np.arange(len(owner)) - np.repeat(first - of_kinds[kind], count), first)
-
-    @cached_property
-    def place(self) -> Numbers:
-        """Of each job of all kinds: its place among those of its own."""
-        before = np.cumsum(self.jobs) - self.jobs
-        return np.asarray(np.arange(int(self.jobs.sum())) - np.repeat(before, self.jobs))
 
 
 class _Kind:

@@ -13,6 +13,7 @@ from schedlab.analysis.trim import Selection
 from schedlab.analysis.workflow_chain import waits_between
 from schedlab.analysis.workflow_jobs import Stretches, WorkflowJobs
 from schedlab.analysis.workflow_kinds import Flags, Floats
+from schedlab.analysis.workflow_log import has_waits
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run, Tables
 
@@ -32,9 +33,14 @@ def has_workflows(tables: Tables) -> bool:
 
 def workflow_table(run: Run, trim: Selection | None = None) -> pl.DataFrame:
     """One row per workflow that counts, in the order in which they came; times in seconds, `used` and `allocated` in
-    core-seconds. What only a finished one has is null otherwise: `runtime`, `turnaround`, `stretch` …"""
-    if not has_workflows(run.tables):
-        hint = "docs/workflows.md tells how a run gets some"
+    core-seconds. What only a finished one has is null otherwise: `runtime`, `turnaround`, `stretch` …
+
+    Of a run that no workflows were put into, the jobs of its log that waited for each other (`--dependencies follow`)
+    are some: "chain of 3 jobs", with the handling "log"."""
+    if not has_workflows(run.tables) and not has_waits(run.tables):
+        hint = (
+            "put some in: --workflows; or follow the dependencies of a log: --dependencies follow (docs/workflows.md)"
+        )
         raise InputError("there are no workflows in it", where=str(run.path or run), hint=hint)
     found = _Workflows(run.tables, Machine.of_run(run))
     return found.table(found.kept(trim.of(run).keeps(run.tables)) if trim else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from schedlab.model.workload import JobBatch, Workload
 if TYPE_CHECKING:  # most runs are of logs: they begin without what makes models
     from schedlab.generate.base import Model
     from schedlab.generate.workflows import Arrivals
+    from schedlab.model.cluster import Cluster
 
 KEPT_JOBS = 2_000_000
 HOW_MANY = "say how many jobs it is to make: --jobs 500, or --span 30d"
@@ -93,6 +95,18 @@ class PutIn:
 
         assert self.workflows is not None
         return parse_arrivals(self.workflows, self.handling or HANDLING, self.period, self.share, "--workflows")
+
+
+def too_wide(workload: Workload, cluster: Cluster) -> Iterator[str]:
+    """Which workflows have jobs that are refused, and what would help."""
+    for kind in workload.workflows.kinds if workload.workflows is not None else ():
+        widest, task = (max(each.cores for each in some) for some in (kind.jobs, kind.workflow.tasks))
+        if widest > cluster.cores:
+            said = f"{kind.workflow.name}: its widest job has {widest:,} cores, the cluster {cluster.cores:,}"
+            method = next((each for each in ("pilot", "clustered(levels") if kind.handling.startswith(each)), "")
+            narrower = f"{method}{',' if '(' in method else '('}cores={cluster.cores})"
+            helps = bool(method) and task <= cluster.cores
+            yield f"{said}; --handling '{narrower}' plans its tasks on fewer" if helps else said
 
 
 def _counted(jobs: Workload) -> Workload:

@@ -29,7 +29,8 @@ SomeLog = Annotated[
         metavar="[LOG|MODEL]",
         help="A log: .swf, sacct dump, Slurm-simulator events, Batsim JSON, CSV, Parquet…, compressed (.gz, .zst) or "
         "not ([b]schedlab formats[/b] lists what can be read); with --jobs or --span a model that makes jobs, as for "
-        "[b]schedlab generate[/b]; with --handling a workflow. Without: jobs of the applications of --heatmap.",
+        "[b]schedlab generate[/b]; with --handling a workflow. Without: the workflows of --workflows, or jobs of the "
+        "applications of --heatmap.",
         show_default=False,
     ),
 ]

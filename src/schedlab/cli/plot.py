@@ -30,9 +30,9 @@ def plot(
         list[Path] | None,
         typer.Argument(
             metavar="RUN…",
-            help="Run folders, or folders that hold runs; for [b]--kind users[/b] also the folder of a study, for "
-            "[b]--kind sweep[/b] nothing else; for [b]--kind speedups[/b] the file of a heatmap; for [b]--kind dag[/b] "
-            "also the file of a workflow.",
+            help="Run folders, or folders that hold runs; for [b]--kind users[/b] and [b]workflows[/b] also the folder "
+            "of a study, for [b]--kind sweep[/b] nothing else; for [b]--kind speedups[/b] the file of a heatmap; for "
+            "[b]--kind dag[/b] also the file of a workflow.",
             show_default=False,
         ),
     ] = None,
@@ -58,8 +58,8 @@ def plot(
         typer.Option(
             "--x",
             metavar="PARAMETER",
-            help="Of a sweep: what the study varies ([b]load[/b]), or an argument in it ([b]policy.depth[/b], "
-            "[b]observe.mtbf[/b]). [dim]\\[default: the first that is a number][/dim]",
+            help="Of a sweep, or workflows of a study: what the study varies ([b]load[/b]), or an argument in it "
+            "([b]policy.depth[/b], [b]observe.mtbf[/b]). [dim]\\[default: the first that is a number][/dim]",
             show_default=False,
         ),
     ] = None,

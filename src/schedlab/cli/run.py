@@ -164,7 +164,11 @@ def run(
     ] = Passes.instant,
     dependencies: Annotated[
         Dependencies,
-        typer.Option(help="Whether a job waits for the preceding job that the log names.", rich_help_panel=RULES),
+        typer.Option(
+            help="Whether a job waits for others as the log says: a preceding job (SWF), sbatch --dependency. Those of "
+            "workflows always do.",
+            rich_help_panel=RULES,
+        ),
     ] = Dependencies.ignore,
     beliefs: Annotated[
         Beliefs,
@@ -177,7 +181,8 @@ def run(
         str | None,
         typer.Option(
             metavar="TIME|phases",
-            help="End the simulation then, jobs as they are: 8d, or phases for the end of the workload's last one.",
+            help="End the simulation then, jobs as they are, and without those that come later: [b]8d[/b] (from second "
+            "0 of the log), or [b]phases[/b] for the end of the workload's last phase.",
             rich_help_panel=RULES,
         ),
     ] = None,
@@ -247,6 +252,8 @@ def run(
     [b]schedlab run --heatmap aris.json --jobs 500 -c 200x20 -p easy:nodes=exclusive -p cosched[/b]
 
     [b]schedlab run KTH-SP2.swf.gz --workflows montage.json --handling aware --share 5%[/b]
+
+    [b]schedlab run montage.json --handling chained -c 20x24[/b]
     """
     from schedlab.cli.jobs import PutIn, beside, jobs_of
     from schedlab.cli.output import print_json
@@ -383,20 +390,26 @@ def _print(
     read: Scenario, of_header: bool, achieved: float | None, results: Sequence[Result], comparison: Comparison
 ) -> None:
     from schedlab.cli.compare import say_first
+    from schedlab.cli.jobs import too_wide
     from schedlab.cli.output import console, say
     from schedlab.cli.table import comparison_table, footnote
+    from schedlab.workload.losses import counted
     from schedlab.workload.notes import run_notes
     from schedlab.workload.swf.header import machine_size
 
     workload, cluster = read.inputs
-    size = f"{cluster.cores:,} cores" if cluster.pool else f"{cluster.nodes:,} nodes, {cluster.cores:,} cores"
+    nodes = "" if cluster.pool else f"{cluster.nodes:,} node{'s' * (cluster.nodes != 1)}, "
+    size = f"{nodes}{cluster.cores:,} cores"
     found = machine_size(workload.header) if of_header else None
     source = f", {found[1]} of the log's header" if found else ""
-    say(f"{workload.name}: {workload.report.kept:,} jobs on {cluster.name} ({size}{source})")
+    more = ", and more of workflows as they get ready," if workload.brings is not None else ""
+    say(f"{workload.name}: {counted(workload.report.kept)}{more} on {cluster.name} ({size}{source})")
     if achieved is not None:
         say(f"  {workload.header['Note'].splitlines()[-1]} (now {achieved:.4f})", "dim")
     for note in run_notes(results[0].config["workload"], cluster.name, read.requests):
         say(f"  {note}", "dim")
+    for note in too_wide(workload, cluster):
+        say(f"  {note}")
     for note in cluster.notes:
         say(f"  noted of the cluster: {note}", "dim")
     for result in results:

@@ -12,8 +12,9 @@ _TIMES = (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0))
 def column(values: Sequence[float | None], unit: Unit) -> tuple[str, list[str]]:
     """The unit to write in the heading, and the values as text."""
     name, size = scale(values, unit)
-    largest = max((abs(value) for value in values if value), default=0.0)
-    decimals = 0 if unit == "count" else _decimals(largest / size)
+    largest, middle = max((abs(value) for value in values if value), default=0.0), _middle(values)
+    # An outlier does not take the digits of the others: 1.30, 1.50 and 2,215.00.
+    decimals = 0 if unit == "count" else _decimals((largest if largest <= 100 * middle else middle) / size)
     if unit == "share":
         decimals = 2 if 0 < largest < 0.01 else 1  # a large machine may be used by a few tenths of a per cent
     return name, ["–" if value is None else f"{value / size:,.{decimals}f}" for value in values]
@@ -24,9 +25,14 @@ def scale(values: Sequence[float | None], unit: Unit) -> tuple[str, float]:
     if unit != "time":
         return {"share": ("%", 0.01), "number": ("", 1.0), "count": ("", 1.0)}[unit]
     # The largest unit of which the middle value is at least one: the largest value may be an outlier.
-    sizes = sorted(abs(value) for value in values if value) or [0.0]
-    middle = sizes[(len(sizes) - 1) // 2]
+    middle = _middle(values)
     return next(((name, size) for name, size in _TIMES if middle >= size), ("s", 1.0))
+
+
+def _middle(values: Sequence[float | None]) -> float:
+    """Of those that are not 0."""
+    sizes = sorted(abs(value) for value in values if value) or [0.0]
+    return sizes[(len(sizes) - 1) // 2]
 
 
 def duration(seconds: float) -> str:

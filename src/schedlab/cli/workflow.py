@@ -29,8 +29,9 @@ MOST_GROUPS = 40
 HOUR = 3600.0
 
 _FILE = (
-    "A workflow: WfFormat (JSON of WfCommons), DAX (XML of Pegasus), a manifest of ScSF, TOML, compressed or not; of a "
-    "TOML file with several, [b]FILE.toml:NAME[/b]. Or a shape: [b]chain(tasks=5,cores=1,runtime=3600)[/b], "
+    "A workflow: WfFormat (JSON of WfCommons), DAX (XML of Pegasus), a manifest of ScSF, TOML, a script with [b]sbatch "
+    "--dependency[/b], a log whose jobs wait for each other; of several in a file, [b]FILE.toml:NAME[/b] or, in a log, "
+    "[b]FILE:JOB[/b]. Or a shape: [b]chain(tasks=5,cores=1,runtime=3600)[/b], "
     "[b]fork-join(width=10)[/b], [b]diamond[/b], [b]widelong[/b], [b]longwide[/b]; or, with the extra "
     "[i]workflows[/i], [b]wfcommons(recipe='montage',tasks=1000,seed=1)[/b]."
 )

@@ -98,7 +98,8 @@ class Feed:
         before, workflows = batch.predecessors, self._workload.workflows
         if before is not None and self._options.dependencies == "workflows":
             assert workflows is not None
-            before = before.where(workflows.has(batch.id)[before.row])
+            own = workflows.has(batch.id)
+            before = before if own.all() else before.where(own[before.row])
         last = self._references.last(batch.id)
         return (before or Predecessors.none(len(batch))).columns() | {"last_referrer": last}
 

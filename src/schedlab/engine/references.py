@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from schedlab.model.workload import Workload
 
+_END = np.iinfo(np.int64).max
 _ENOUGH = 1 << 20  # references that are gathered before they are sorted
 
 
@@ -19,7 +20,8 @@ class References:
     """
 
     def __init__(self, ids: NDArray[np.int64], last: NDArray[np.int64]) -> None:
-        self._ids, self._last = _latest(ids, last)
+        ids, last = _latest(ids, last)
+        self._ids, self._last = np.append(ids, _END), np.append(last, -1)  # so that every search ends at one of them
         self._position = 0
 
     @classmethod
@@ -43,11 +45,10 @@ class References:
     def last(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """For the next jobs of the log: the position of the last job that refers to each; -1 if none does."""
         place = np.searchsorted(self._ids, ids)
-        found = np.append(self._last, -1)[place]
-        found[np.append(self._ids, -1)[place] != ids] = -1
+        found = np.where(self._ids[place] == ids, self._last[place], -1)
         past = int(np.count_nonzero(self._last < self._position))  # in batches before this one
         if 2 * past > len(self._last):
-            kept = self._last >= self._position
+            kept = (self._last >= self._position) | (self._ids == _END)
             self._ids, self._last = self._ids[kept], self._last[kept]
         self._position += len(ids)
         return found
@@ -55,7 +56,7 @@ class References:
     def last_of(self, job: int) -> int:
         """The same for a job that is not of the log, while the jobs of the last batch come."""
         place = int(np.searchsorted(self._ids, job))
-        return int(self._last[place]) if place < len(self._ids) and self._ids[place] == job else -1
+        return int(self._last[place]) if self._ids[place] == job else -1
 
 
 def _all(parts: list[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -65,7 +66,7 @@ def _all(parts: list[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> tuple[NDAr
 
 def _latest(ids: NDArray[np.int64], last: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Each id once, with its largest position."""
-    order = np.lexsort((last, ids))
+    order = np.argsort(ids, kind="stable")  # of one id, later ones are behind earlier ones already
     ids, last = ids[order], last[order]
     final = np.append(ids[1:] != ids[:-1], True)[: len(ids)]
     return ids[final], last[final]

@@ -302,8 +302,9 @@ class Simulation:
         observed, spec = self._observers.finish(view), self._choice.spec
         if (table := self._observers.per_job()) is not None:
             self._writer.write("observed", table)
-        if (workflows := self._workload.workflows) is not None and workflows.kind:
-            self._writer.write("workflows", workflows.workflows())
+        workflows = self._workload.workflows
+        if workflows is not None and (came := workflows.come(self._scenario.ends_at)):
+            self._writer.write("workflows", workflows.workflows(came))
             self._writer.write("tasks", workflows.tasks())
         policy = self._choice.policy
         for name, content in policy.evidence().items():

@@ -26,12 +26,14 @@ from schedlab.analysis.verdict import verdict
 from schedlab.engine.store import read_run
 from schedlab.experiment.coverage import copies_told, coverage, coverage_of_logs
 from schedlab.experiment.execute import selection
+from schedlab.experiment.first_workflows import over_first_workflows
 from schedlab.experiment.folder import finished, result_file, run_folder
 from schedlab.experiment.ledger import Ledger, Status
 from schedlab.experiment.plan import Part
 from schedlab.experiment.short_names import files_in, short_names, with_names
 from schedlab.experiment.started import StartedJobs
 from schedlab.experiment.study import Point
+from schedlab.experiment.workflow_file import workflows_of
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 from schedlab.model.suggest import did_you_mean
@@ -40,7 +42,9 @@ from schedlab.workload.notes import notes_together, run_notes
 if TYPE_CHECKING:
     import polars as pl
 
+_SPEAKING = ("log", "model", "cluster", "policy", "heatmap", "workflows", "handling")  # values that need no name
 METRICS = ("wait.mean", "wait.median", "wait.p95", "bounded_slowdown.mean", "utilisation", "makespan")
+OF_WORKFLOWS = ("workflow.turnaround.median", "workflow.runtime.median", "others.wait.mean")  # before those
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +119,13 @@ class Results:
 
     @property
     def metrics(self) -> list[str]:
-        """Those that the study asks for; the usual ones if it asks for none, and how far other resources were used."""
+        """Those that the study asks for; if it asks for none, the usual ones, of workflows first, and how far other
+        resources were used."""
         asked = [metric for metric in self._asked if metric not in self.lacking]
         others = [metric.key for metric in resource_metrics([result["summary"] for result in self.results])]
         own = dict.fromkeys(f"metrics.{name}" for result in self.results for name in result["metrics"])
-        return [*(asked or [*METRICS, *others]), *own]
+        workflows = OF_WORKFLOWS if any("workflow" in result["summary"] for result in self.results) else ()
+        return [*(asked or [*workflows, *METRICS, *others]), *own]
 
     @property
     def _asked(self) -> list[str]:
@@ -160,8 +166,14 @@ class Results:
 
     @cached_property
     def table(self) -> pl.DataFrame:
-        """One row per run: parameters, repetition, seed, and every number of its summary."""
-        return self._improved(study_table(self._rows()))
+        """One row per run: parameters, repetition, seed, and every number of its summary; those of workflows over as
+        many of them as finished under each handling."""
+        results = {result["identity"]: result for result in self.results}
+
+        def workflows(identity: str) -> pl.DataFrame | None:
+            return workflows_of(self.folder, results[identity], selection(self.study))
+
+        return over_first_workflows(self._improved(study_table(self._rows())), workflows)
 
     def _improved(self, table: pl.DataFrame) -> pl.DataFrame:
         """With how much better makespans are than that of the baseline's run of the same repetition."""
@@ -350,5 +362,5 @@ class Results:
 
     def _shown(self, name: str, value: Any) -> str:
         """`easy` and a file speak for themselves, a number does not."""
-        alone = name in ("log", "model", "cluster", "policy", "heatmap") or self.called(name, value) is not value
+        alone = name in _SPEAKING or self.called(name, value) is not value
         return self.short(name, value) if alone else f"{name} {self.short(name, value)}"

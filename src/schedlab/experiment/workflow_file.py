@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from schedlab.analysis.trim import Selection
 from schedlab.analysis.workflows import COLUMNS, has_workflows, workflow_table
+from schedlab.engine.store import read_run
+from schedlab.experiment.folder import run_folder
 from schedlab.files.whole_file import whole_file
 from schedlab.model.run import Run
 
@@ -36,6 +39,16 @@ def write_workflows(run: Run, counted: Selection | None, folder: Path) -> bool:
     with whole_file(folder / FILE) as file:
         table.write_parquet(file, compression="zstd", statistics=False)
     return True
+
+
+def workflows_of(folder: Path, result: Mapping[str, Any], counted: Selection | None) -> pl.DataFrame | None:
+    """Of a finished run of the study in that folder; None if it has no workflows, or did not keep them."""
+    place = run_folder(folder, result["identity"])
+    if (place / FILE).is_file():
+        return read_workflows(place / FILE)
+    if "workflow" not in result["summary"] or "run.json" not in result["files"]:
+        return None
+    return workflow_table(read_run(place), counted)
 
 
 def read_workflows(path: Path) -> pl.DataFrame:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from schedlab.analysis.study import IDENTITY, PARAMETER
-from schedlab.analysis.trim import Selection
 from schedlab.analysis.workflow_comparison import first_n
-from schedlab.analysis.workflows import has_workflows, workflow_table
 from schedlab.experiment.execute import selection
-from schedlab.experiment.folder import run_folder
 from schedlab.experiment.results import Results
 from schedlab.experiment.sweep import Axis, axis_of, swept
-from schedlab.experiment.workflow_file import FILE, read_workflows
+from schedlab.experiment.workflow_file import workflows_of
 from schedlab.model.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,15 +24,19 @@ def workflow_results(folder: str | Path | Results) -> pl.DataFrame:
 
     results = folder if isinstance(folder, Results) else Results(folder)
     counted = selection(results.study) if results.results else None
-    runs = {row["run"]: row for row in results.table.select(_identity(results)).iter_rows(named=True)}
-    found = [
-        own.select(*(pl.lit(value).alias(name) for name, value in runs[identity].items()), pl.all())
-        for identity, own in _tables(results, counted)
-    ]
+    names = [*IDENTITY, *(name for name in results.table.columns if name.startswith(PARAMETER))]
+    runs = {row["run"]: row for row in results.table.select(names).iter_rows(named=True)}
+    found = []
+    for result in results.results:
+        own = workflows_of(results.folder, result, counted)
+        if own is not None:
+            whose = runs[result["identity"]]
+            columns = [pl.lit(whose[name], results.table.schema[name]).alias(name) for name in names]
+            found.append(own.select(*columns, pl.all()))
     if not found:
         hint = "docs/workflows.md tells how a study gets some"
         raise InputError("no finished run of this study has workflows", where=str(results.folder), hint=hint)
-    return pl.concat(found, how="vertical_relaxed")
+    return pl.concat(found)
 
 
 def workflow_sweep(results: Results, x: str | None = None) -> tuple[pl.DataFrame, Axis | None]:
@@ -57,7 +57,8 @@ def workflow_sweep(results: Results, x: str | None = None) -> tuple[pl.DataFrame
     rows = []
     for run, handling, kind in table.select("run", "handling", "kind").unique(maintain_order=True).iter_rows():
         place = kind if axis is None else axis.places.get(points[run].get(axis.parameter))
-        line = ", ".join(filter(None, (handling, results.words(others, points[run]))))
+        own = "" if axis is not None and axis.parameter == "handling" else handling
+        line = ", ".join(filter(None, (own, results.words(others, points[run])))) or results.name
         rows.append((run, handling, kind, place, line, "" if axis is None else kind))
     names = ["run", "handling", "kind", "x", "line", "panel"]
     where = pl.DataFrame(rows, names, orient="row", infer_schema_length=None)
@@ -71,19 +72,3 @@ def _told_apart(results: Results, table: pl.DataFrame) -> list[str]:
     names = [name for name in results.varied if name != "handling"]
     most = table.group_by("kind", "handling").agg(pl.col(PARAMETER + name).n_unique() for name in names)
     return [name for name in names if (most[PARAMETER + name] > 1).any()]
-
-
-def _identity(results: Results) -> list[str]:
-    return [*IDENTITY, *(name for name in results.table.columns if name.startswith(PARAMETER))]
-
-
-def _tables(results: Results, counted: Selection | None) -> Iterator[tuple[str, pl.DataFrame]]:
-    for result in results.results:
-        identity: Any = result["identity"]
-        file = run_folder(results.folder, identity) / FILE
-        if file.is_file():
-            yield identity, read_workflows(file)
-        elif "run.json" in result["files"] and "workflow" in result["summary"]:
-            run = results.run(identity)
-            if has_workflows(run.tables):
-                yield identity, workflow_table(run, counted)

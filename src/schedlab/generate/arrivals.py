@@ -31,11 +31,12 @@ def parse_arrivals(
 ) -> Arrivals:
     """Workflows every `period`, as a `share` of the work, or at the times of a CSV file that is named instead."""
     mix, times = parse_mix(workflows, where)
-    how = parse_handling(handling, where)
+    option = "--" if where.startswith("--") else ""
+    how = parse_handling(handling, f"{option}handling")
     for workflow in mix.workflows:
-        handled(workflow, how, where)
-    often = None if period is None else parse_period(period, where)
-    part = None if share is None else parse_share(share, where=where)
+        handled(workflow, how, f"{option}handling")
+    often = None if period is None else parse_period(period, f"{option}period")
+    part = None if share is None else parse_share(share, where=f"{option}share")
     if times and (often or part):
         hint = "leave out period and share"
         raise InputError("the file says when workflows come", where=workflows, hint=hint)

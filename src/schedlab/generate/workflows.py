@@ -41,12 +41,12 @@ class Arrivals:
 
     def __post_init__(self) -> None:
         if self.share is not None and not 0 <= self.share <= 1:
-            raise InputError(f"share = {self.share:g}: expected 0 to 1", where="workflows", hint="0.05 or 5%")
+            raise InputError(f"share = {self.share:g}: expected 0 to 1 (100%)", where="workflows", hint="0.05 or 5%")
         if self.period is not None and not 0 <= self.period < math.inf:
             raise InputError(f"period = {self.period:g}: expected seconds", where="workflows", hint="12h")
         given = [name for name in ("period", "share", "times") if getattr(self, name) is not None]
         if not given:
-            raise InputError("how often do they come?", where="workflows", hint="say a period or a share")
+            raise InputError("how often do they come?", where="workflows", hint="say a period (12h) or a share (5%)")
         if len([name for name in given if getattr(self, name)]) > 1:
             hint = "give one of them; 0 is none"
             raise InputError(f"{' and '.join(given)} both say how many come", where="workflows", hint=hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -37,25 +38,29 @@ class WorkflowRecord:
 
     def cut(self, end: float) -> None:
         """Those that were planned for later have not come."""
-        kept = bisect_right(self.submit, end)
+        kept = self.come(end)
         for column in (self.kind, self.submit, self.first):
             del column[kept:]
 
     def has(self, jobs: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which of these jobs, by id, are a workflow's; of those that have been read."""
-        before = np.searchsorted(self.first, jobs, side="right") - 1
-        number = np.array([len(self.kinds[kind].jobs) for kind in self.kind], np.int64)
-        return (before >= 0) & (jobs < np.append(np.array(self.first, np.int64) + number, 0)[before])
+        if not self.first:
+            return np.zeros(len(jobs), bool)
+        return (jobs >= self.first[0]) & (jobs < self.first[-1] + self.kinds[self.kind[-1]].ids)
 
-    def workflows(self) -> dict[str, Any]:
-        """The table `workflows`."""
-        kinds = [self.kinds[kind] for kind in self.kind]
+    def come(self, end: float = math.inf) -> int:
+        """How many came until then; they are the first ones."""
+        return bisect_right(self.submit, end)
+
+    def workflows(self, number: int | None = None) -> dict[str, Any]:
+        """The table `workflows`, of the first ones that came."""
+        kinds = [self.kinds[kind] for kind in self.kind[:number]]
         return {
-            "workflow": np.arange(len(self.kind), dtype=np.int64),
+            "workflow": np.arange(len(kinds), dtype=np.int64),
             "kind": [kind.workflow.name for kind in kinds],
             "handling": [kind.handling for kind in kinds],
-            "submit": np.array(self.submit, np.float64),
-            "first": np.array(self.first, np.int64),
+            "submit": np.array(self.submit[:number], np.float64),
+            "first": np.array(self.first[:number], np.int64),
             "jobs": np.array([len(kind.jobs) for kind in kinds], np.int32),
         }
 

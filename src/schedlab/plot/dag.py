@@ -11,7 +11,7 @@ import numpy as np
 
 from schedlab.analysis.machine import Machine
 from schedlab.analysis.workflow_jobs import WorkflowJobs
-from schedlab.analysis.workflows import workflow_table
+from schedlab.analysis.workflows import has_workflows, workflow_table
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 from schedlab.model.workflow import Workflow
@@ -81,7 +81,7 @@ def plot_shape(workflow: Workflow, path: str | Path | None = None, *, width: Wid
     axes.set_xlim(-0.5, columns - 0.5)
     axes.set_ylim(rows - 0.5, -0.5)
     axes.axis("off")
-    headline(axes, title or f"{workflow.name}: {len(workflow)} tasks, critical path {spoken(workflow.critical_path)}")
+    headline(axes, title or f"{workflow.name}: {len(workflow):,} tasks, critical path {spoken(workflow.critical_path)}")
     save_axes(axes, path)
     return axes
 
@@ -139,6 +139,9 @@ def plot_dag(
 
 def _chosen(run: Run, workflow: int | None) -> dict[str, Any]:
     table = workflow_table(run)
+    if not has_workflows(run.tables):
+        hint = "read the workflow of the log as one (docs/workflows.md#files), or draw --kind gantt --colour workflow"
+        raise InputError("its log has dependencies, but no workflows to draw", where=str(run.path or run), hint=hint)
     number = workflow
     if number is None:
         number = int(table["finished"].arg_max() or 0)

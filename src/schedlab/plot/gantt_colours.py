@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from schedlab.analysis.job_values import job_values
 from schedlab.analysis.machine import Machine
 from schedlab.analysis.workflow_jobs import WorkflowJobs
+from schedlab.analysis.workflow_log import has_waits
 from schedlab.analysis.workflows import has_workflows
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
@@ -59,11 +60,12 @@ def colouring(run: Run, by: str) -> Colouring:
 
 def _by_workflow(run: Run) -> Colouring:
     """One of the seven colours for each workflow, in turn; a few are named. Other jobs are light."""
-    if not has_workflows(run.tables):
+    if not has_workflows(run.tables) and not has_waits(run.tables):
         hint = "choose another colour; docs/workflows.md tells how a run gets some"
         raise InputError("there are no workflows in it", where=str(run.path or run), hint=hint)
-    owner = WorkflowJobs(run.tables, Machine.of_run(run)).of_rows()[np.argsort(run.tables.column("sequence"))]
-    kinds = run.table("workflows")["kind"].cast(str).to_list()
+    workflows = WorkflowJobs(run.tables, Machine.of_run(run))
+    owner = workflows.of_rows()[np.argsort(run.tables.column("sequence"))]
+    kinds = [workflows.kinds.names[kind][0] for kind in workflows.kind]
     names = {"other jobs": _UNKNOWN} if (owner < 0).any() else {}
     if len(kinds) <= len(COLOURS):
         names = {f"{kind} {at}": COLOURS[at] for at, kind in enumerate(kinds)} | names

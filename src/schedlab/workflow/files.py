@@ -13,7 +13,7 @@ from schedlab.model.workflow import Task, Workflow
 
 # A task: its id, the files that it takes and makes, and the ids that it comes after.
 Files = tuple[str, Sequence[str], Sequence[str], Sequence[str]]
-_ENDINGS = (".json", ".dax.xml", ".xml", ".dax", ".toml")
+_ENDINGS = (".json", ".dax.xml", ".xml", ".dax", ".toml", ".events", ".sacct", ".swf", ".sh")
 MOST_NAMED = 5
 
 

@@ -1,4 +1,4 @@
-"""`read_workflow`: WfFormat, DAX, manifests of ScSF, our own TOML, or a shape by its name."""
+"""`read_workflow`: WfFormat, DAX, manifests of ScSF, our own TOML, jobs that wait for each other, or a shape."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from schedlab.files.bytestream import plain_name, text_of
-from schedlab.files.formats import Format
+from schedlab.files.formats import Format, recognise
 from schedlab.files.json_text import json_of
 from schedlab.model.errors import InputError
 from schedlab.model.suggest import did_you_mean
@@ -29,41 +29,57 @@ FORMATS: tuple[Format[Workflow], ...] = (
         *("toml_form.from_text", "toml_form.write_workflows"),
         endings=(".toml",),
     ),
+    Format("sbatch", "shell scripts with sbatch --dependency", _ROOM, "script.from_text"),
+    Format("log", "logs whose jobs wait for each other (Slurm: sbatch lines, sacct)", _ROOM, "chains.read_chains"),
 )
 NegativeTimes: TypeAlias = Literal["fail", "zero"]
 
-_KINDS = "a workflow is WfFormat (JSON), DAX (XML), a manifest of ScSF (JSON), or TOML with the tasks of each"
-_NAMED = re.compile(r"(.+\.toml(?:\.gz|\.zst)?):([^:/]+)", re.IGNORECASE)
+_KINDS = (
+    "a workflow is WfFormat (JSON), DAX (XML), a manifest of ScSF (JSON), TOML with the tasks of each, a script with "
+    "sbatch --dependency, or a log of jobs that wait for each other"
+)
+_NAMED = re.compile(r"(.+):([^:/]+)")
 
 
 def read_workflow(path: str | os.PathLike[str], negative_times: NegativeTimes = "fail") -> Workflow:
     """The workflow of a file (compressed or not; what kind it is, its content says), or the one of several that
-    `FILE.toml:NAME` names; or a shape: `chain(tasks=5)`. Negative run times are refused, or count as 0 ("zero")."""
+    `FILE.toml:NAME` names, of a log `FILE:JOB`; or a shape: `chain(tasks=5)`. Negative run times are refused, or count
+    as 0 ("zero")."""
     found = read_workflows(path, negative_times)
     if len(found) > 1:
-        names = [workflow.name for workflow in found]
-        hint = f"say which: {path}:{names[0]}; there are {_listed(names)}"
-        raise InputError(f"has {len(found)} workflows", where=str(path), hint=hint)
+        names = [_choice(workflow, os.fspath(path)) for workflow in found]
+        hint = f"say which: {path}:{names[0].partition(' ')[0]}; there are {_listed(names)}"
+        raise InputError(f"has {len(found):,} workflows", where=str(path), hint=hint)
     return found[0]
 
 
 def read_workflows(path: str | os.PathLike[str], negative_times: NegativeTimes = "fail") -> list[Workflow]:
-    """All workflows of a file, of which only TOML has several."""
+    """All workflows of a file, of which only TOML and logs have several."""
     text = os.fspath(path)
     if is_shape(text):
         return [shape(text)]
     named = None if Path(text).exists() else _NAMED.fullmatch(text)
-    if named is None:
+    if named is None or not (_is_toml(named[1]) or Path(named[1]).is_file()):
         with _without_collector():
             return _of_file(Path(text), negative_times == "zero")
     file, name = named.groups()
     with _without_collector():
         found = _of_file(Path(file), negative_times == "zero")
-    names = [workflow.name for workflow in found]
-    if name not in names:
+    chosen = [each for each in found if each.name == name or (not _is_toml(file) and name in each.position)]
+    if not chosen:
+        names = [_choice(workflow, file) for workflow in found]
         hint = did_you_mean(name, names, f"there are {_listed(names)}")
         raise InputError(f"there is no workflow '{name}'", where=file, hint=hint)
-    return [found[names.index(name)]]
+    return chosen
+
+
+def _is_toml(file: str) -> bool:
+    return plain_name(Path(file)).endswith(".toml")
+
+
+def _choice(workflow: Workflow, file: str) -> str:
+    """What one of several is chosen by: its name, or in a log its first job."""
+    return workflow.name if _is_toml(file) else f"{workflow.tasks[0].id} ({len(workflow):,} jobs)"
 
 
 @contextmanager
@@ -91,13 +107,25 @@ def _of_file(path: Path, negative_as_zero: bool) -> list[Workflow]:
     if text.lstrip().startswith("<"):
         return [dax.read_dax(path, negative_as_zero)]
     if not text.lstrip().startswith("{"):
-        raise InputError("there is no workflow in this file", where=where, hint=_KINDS)
+        return _of_jobs(path, text)
     data = json_of(text, where)
     if "workflow" in data:
         return [wfformat.from_document(data, where, negative_as_zero)]
     if "tasks" in data:
         return [manifest.from_document(data, where, negative_as_zero)]
     raise InputError("there is no workflow in this JSON", where=where, hint=_KINDS)
+
+
+def _of_jobs(path: Path, text: str) -> list[Workflow]:
+    from schedlab.workflow.chains import read_chains
+    from schedlab.workflow.script import from_text, looks_like
+    from schedlab.workload.formats import FORMATS as LOGS
+
+    if recognise(path, LOGS):
+        return read_chains(path)
+    if looks_like(text):
+        return [from_text(text, path)]
+    raise InputError("there is no workflow in this file", where=str(path), hint=_KINDS)
 
 
 def _listed(names: list[str]) -> str:

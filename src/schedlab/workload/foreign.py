@@ -21,6 +21,7 @@ _KNOWN = (
         r"",
         _WORKFLOW,
     ),
+    ("a script that submits jobs, not a log of jobs", r"^[^#\n]*\bsbatch\s", r"\.sh$", _WORKFLOW),
     (
         "a table of measured run times (ELiSE): applications, not jobs",
         r'"loads"\s*:\s*\[\s*"\{\\"load_name',

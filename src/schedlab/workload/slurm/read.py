@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +37,22 @@ def read_slurm_events(path: Path, options: ReadOptions) -> Workload:
     """The jobs of an event file. All of them are meant to run: `clean` leaves out some only if it is "strict"."""
     data = ByteStream(path, options.progress)
     text = b"".join(data).decode(errors="replace").removeprefix("\ufeff")
+    lines = enumerate(text.split("\n"), 1)
+    found = of_lines(path, ((number, line) for number, line in lines if not _is_empty(line)), options)
+    found.content_hash = data.sha256
+    return found
+
+
+def of_lines(path: Path, lines: Iterable[tuple[int, str]], options: ReadOptions) -> Workload:
+    """The jobs of lines of events, each with the number of the line of the file that it is from."""
     reading = _Reading(path, options)
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip() and not line.lstrip().startswith("#"):
-            reading.add(number, line)
-    return reading.workload(data.sha256)
+    for number, line in lines:
+        reading.add(number, line)
+    return reading.workload()
+
+
+def _is_empty(line: str) -> bool:
+    return not line.strip() or line.lstrip().startswith("#")
 
 
 class _Reading:
@@ -122,7 +133,7 @@ class _Reading:
             event.runtime = event.limit
             event.assumed.append("run time: cut to the requested time")
 
-    def workload(self, sha256: str) -> Workload:
+    def workload(self) -> Workload:
         if not self._events:
             reasons = ", ".join(f"{count:,} {reason}" for reason, count in self._dropped.items())
             hint = self._bad_rows[0] if self._bad_rows else _EXAMPLE
@@ -133,7 +144,6 @@ class _Reading:
         counts = {"dropped": self._dropped, "filled": self._filled, "for_slurm": self._for_slurm}
         told = {name: dict(count) for name, count in counts.items()}
         found.report = ReadReport(self._records, len(columns["id"]), bad_rows=self._bad_rows, **told)
-        found.content_hash = sha256
         found.asked = self._asked_by(columns["id"])
         waiting = ((job, options.get("dependency", "")) for job, options in found.asked.items())
         found.dependencies = {job: text for job, text in waiting if text}

@@ -67,6 +67,14 @@ def split_options(words: Sequence[str], also: Collection[str] = ()) -> tuple[dic
     `also` names options that are written with one dash (`-sim-walltime 15`). Of an option that is given twice the last
     one counts, as for Slurm.
     """
+    values, unused, _ = options_and_script(words, also)
+    return values, unused
+
+
+def options_and_script(
+    words: Sequence[str], also: Collection[str] = ()
+) -> tuple[dict[str, str], dict[str, str], Sequence[str]]:
+    """As `split_options`, and the words from the name of the script on."""
     values: dict[str, str] = {}
     unused: dict[str, str] = {}  # with their dashes
     place = 0
@@ -100,7 +108,7 @@ def split_options(words: Sequence[str], also: Collection[str] = ()) -> tuple[dic
             unused[word[:2]] = words[place + 1] if separate else word[2:]
             place += separate
         place += 1
-    return values, unused
+    return values, unused, words[place:]
 
 
 def passed_on(unused: Mapping[str, str]) -> dict[str, str]:
