@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import schedlab as sl
+from schedlab import _core
 
 FIRST = 10**12
 
@@ -23,12 +24,17 @@ class Beginning(sl.Observer):
         self.act, self.later = act, later
 
     def begin(self, view: Any) -> None:
+        assert view.request_number(None) == 0
         self.made = self.act(view)
         view.wake_at(20)
 
     def before(self, view: Any) -> None:
         if view.now == 20 and self.later:
             self.later(view, self.made)
+            self.later = None
+
+    def more_may_come(self, view: Any) -> bool:
+        return self.later is not None
 
 
 def simulate(*observers: Any, **options: Any) -> sl.Run:
@@ -66,7 +72,7 @@ def test_it_is_the_same_job_when_it_has_entered() -> None:
 
     simulate(Beginning(act, later))
     assert len(seen) == 1
-    with pytest.raises(sl.DecisionError, match="the simulation is over"):
+    with pytest.raises(_core.DecisionError, match="the simulation is over"):
         _ = seen[0].state
 
 
@@ -81,9 +87,9 @@ def test_a_job_that_has_left_or_was_withdrawn_is_gone() -> None:
     def later(view: Any, jobs: Any) -> None:
         assert jobs[0] != jobs[1]
         for job in jobs:
-            with pytest.raises(sl.DecisionError, match="left the system some time ago"):
+            with pytest.raises(_core.DecisionError, match="left the system some time ago"):
                 _ = job.id
-            with pytest.raises(sl.DecisionError, match="left the system some time ago"):
+            with pytest.raises(_core.DecisionError, match="left the system some time ago"):
                 view.withdraw(job)
 
     assert simulate(Beginning(act, later)).jobs["job"].to_list() == [1, FIRST, FIRST + 2]
@@ -148,7 +154,7 @@ def test_arguments_that_are_wrong(given: tuple[Any, ...], named: dict[str, Any])
     def act(view: Any) -> None:
         with pytest.raises(TypeError, match="incompatible function arguments"):
             view.submit(*given, **named)
-        with pytest.raises(sl.DecisionError, match="its runtime is -1"):
+        with pytest.raises(_core.DecisionError, match="its runtime is -1"):
             view.submit(-1.0, at=5.0)
         assert view.announced == 0
         view.submit(1.0, at=5.0)
