@@ -292,7 +292,8 @@ void bind_view(nb::module_ &module) {
           "fits",
           [](const ViewPtr &view, const JobView &job) {
             Shares shares;
-            return live(view).place(job.slot(), shares);
+            live(view);
+            return !job.coming() && view->place(job.slot(), shares);
           },
           "job"_a, "Would it start now, reservations aside?")
       .def("start", &start, "job"_a, "nodes"_a.none() = nb::none(), "shape"_a.none() = nb::none(), "priority"_a = 0.0,

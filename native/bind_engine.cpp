@@ -12,6 +12,7 @@
 #include <chrono>
 
 #include "arrays.hpp"
+#include "bind_view.hpp"
 #include "job_view.hpp"
 #include "node_names.hpp"
 #include "policies.hpp"
@@ -234,6 +235,7 @@ class Simulation {
                                        Placement(placement, placement_seed, chooser(place), threshold),
                                        std::move(chosen), options, std::move(windows), host_);
     view_ = nb::cast(engine_->view());
+    view_.attr("submit") = short_submit(view_);
     view_.attr("_data") = nb::dict();
     view_.attr("_cluster") = cluster_view(engine_->view());
     if (in_python) in_python->set_view(engine_->view());
@@ -349,6 +351,7 @@ class Simulation {
     if (engine_) {
       engine_->view()->retire();
       view_.attr("_request_number") = view_.attr("_know_name") = nb::none();
+      nb::delattr(view_, "submit");
     }
     decider_.reset(), gate_.reset(), view_.reset(), engine_.reset();
   }

@@ -111,7 +111,7 @@ double remaining_of(const JobView &job) {
 }
 double total_work_of(const JobView &job) {
   not_for_policies(job);
-  return job.view()->total_work(job.slot());
+  return job.coming() ? job.facts().whole() : job.view()->total_work(job.slot());
 }
 
 std::optional<std::string> application_of(const JobView &job) {
@@ -239,8 +239,8 @@ nb::list event_list(const std::shared_ptr<View> &view, std::span<const Event> ev
 void bind_jobs(nb::module_ &module) {
   using namespace schedlab;
 
-  nb::class_<JobView>(module, "Job", "A job as a policy may know it.")
-      .def_prop_ro("id", [](const JobView &j) { return j.facts().id; })
+  nb::class_<JobView>(module, "Job", nb::pooled(), "A job as a policy may know it.")
+      .def_prop_ro("id", &JobView::id)
       .def_prop_ro("sequence", [](const JobView &j) { return j.sequence(); })
       .def_prop_ro("state", &state_name, "waiting, running, suspended, held, gone, or coming: submitted for later")
       .def_prop_ro("submit", [](const JobView &j) { return j.facts().submit; })
@@ -313,8 +313,7 @@ void bind_jobs(nb::module_ &module) {
       .def("__eq__", [](const JobView &a, const JobView &b) { return a == b; })
       .def("__eq__", [](const JobView &, nb::handle) { return false; })
       .def("__hash__", [](const JobView &j) { return j.hash(); })
-      .def("__repr__",
-           [](const JobView &j) { return "<Job " + std::to_string(j.facts().id) + " " + state_name(j) + ">"; });
+      .def("__repr__", [](const JobView &j) { return "<Job " + std::to_string(j.id()) + " " + state_name(j) + ">"; });
 
   nb::class_<JobsIterator>(module, "_JobsIterator", nb::type_slots(kIteratorSlots));
   auto jobs =

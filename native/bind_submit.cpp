@@ -4,6 +4,9 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <array>
+
 #include "arrays.hpp"
 #include "bind_view.hpp"
 #include "engine.hpp"
@@ -16,9 +19,12 @@ namespace schedlab {
 namespace {
 
 // Requests are known to the host by objects, to the core by numbers.
-std::int32_t request_number(nb::handle view, nb::handle request) {
+std::int32_t request_number(nb::handle_t<View> view, nb::handle request) {
   if (PyLong_Check(request.ptr())) return nb::cast<std::int32_t>(request);
-  return nb::cast<std::int32_t>(view.attr("_request_number")(request));
+  if (!request.is_none()) return nb::cast<std::int32_t>(view.attr("_request_number")(request));
+  std::int32_t &one_core = nb::inst_ptr<View>(view)->one_core;
+  if (one_core < 0) one_core = nb::cast<std::int32_t>(view.attr("_request_number")(request));
+  return one_core;
 }
 
 std::string as_json(nb::handle attachments) {
@@ -44,19 +50,97 @@ std::vector<Predecessor> predecessors_of(nb::handle given) {
   return before;
 }
 
-JobView submit(nb::handle self, double runtime, std::int64_t count, nb::handle request, std::optional<double> limit,
-               std::optional<double> at, std::int32_t user, std::int32_t group, std::int32_t queue,
-               std::int32_t partition, std::optional<double> cancel, nb::handle attachments, nb::handle name,
-               std::optional<std::int64_t> id, nb::handle predecessors, bool any) {
-  const ViewPtr view = nb::cast<ViewPtr>(self);
+JobView submit(nb::handle_t<View> self, double runtime, std::int64_t count, nb::handle request,
+               std::optional<double> limit, std::optional<double> at, std::int32_t user, std::int32_t group,
+               std::int32_t queue, std::int32_t partition, std::optional<double> cancel, nb::handle attachments,
+               nb::handle name, std::optional<std::int64_t> id, nb::handle predecessors, bool any) {
+  View &view = *nb::inst_ptr<View>(self);
+  if (view.failure) std::rethrow_exception(std::exchange(view.failure, nullptr));
   acting(view);
   if (id && *id < 0) throw DecisionError("an id is a number that is not negative");
   const std::int32_t number = request_number(self, request);
-  const Slot slot = view->submit({at.value_or(view->now()), runtime, limit.value_or(runtime), cancel.value_or(kNever),
-                                  id.value_or(-1), count, number, user, group, queue, partition},
-                                 {as_json(attachments), predecessors_of(predecessors), any});
-  if (!name.is_none()) give_name(self, view->job(slot).id, name);
-  return {view, slot};
+  const Submitted submitted =
+      view.submit({at.value_or(view.now()), runtime, limit.value_or(runtime), cancel.value_or(kNever), id.value_or(-1),
+                   count, number, user, group, queue, partition},
+                  {as_json(attachments), predecessors_of(predecessors), any});
+  if (!name.is_none()) give_name(self, submitted.id, name);
+  return {view.shared_from_this(), submitted};
+}
+
+// ---- the short way of `submit` ----
+
+// The arguments that may be given by position.
+constexpr std::array kNames = {"runtime", "count", "request", "limit", "at", "user", "group", "queue", "partition"};
+enum Argument { kRuntime, kCount, kRequest, kLimit, kAt, kUser, kGroup, kQueue, kPartition };
+using Arguments = std::array<PyObject *, kNames.size()>;  // null where none is given
+
+bool find_arguments(PyObject *const *given, std::size_t by_position, PyObject *names, Arguments &found) {
+  static const Arguments known = [] {
+    Arguments interned;
+    std::transform(kNames.begin(), kNames.end(), interned.begin(), PyUnicode_InternFromString);
+    return interned;
+  }();
+  if (by_position > found.size()) return false;
+  std::copy_n(given, by_position, found.begin());
+  for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); ++i) {
+    const auto name = std::find(known.begin(), known.end(), PyTuple_GET_ITEM(names, i));
+    if (name == known.end() || found[static_cast<std::size_t>(name - known.begin())]) return false;
+    found[static_cast<std::size_t>(name - known.begin())] = given[by_position + static_cast<std::size_t>(i)];
+  }
+  return true;
+}
+
+// Plain numbers; `value` stays what it is where none is given.
+template <class T>
+bool read(PyObject *given, T &value) {
+  if (!given) return true;
+  if (!PyLong_CheckExact(given)) return false;
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(given, &overflow);
+  value = static_cast<T>(number);
+  return overflow == 0 && value == number;
+}
+template <>
+bool read(PyObject *given, double &value) {
+  if (!given || given == Py_None) return true;
+  if (PyFloat_Check(given)) return value = PyFloat_AS_DOUBLE(given), true;
+  std::int64_t number = 0;
+  if (!read(given, number)) return false;
+  return value = static_cast<double>(number), true;
+}
+
+// With sixteen arguments, nanobind takes longer for a call than the submission does. Most have only numbers: these are
+// read here. False where that is not so.
+bool read_numbers(const View &view, const Arguments &given, Submission &job) {
+  if (!given[kRuntime] || given[kRuntime] == Py_None || !read(given[kRuntime], job.runtime)) return false;
+  job.at = view.over() ? 0 : view.now(), job.limit = job.runtime, job.cancel = kNever;
+  job.id = -1, job.count = 1, job.request = -1;
+  job.user = job.group = job.queue = job.partition = -1;
+  const bool one_core = !given[kRequest] || given[kRequest] == Py_None;
+  return read(given[kCount], job.count) && (one_core || read(given[kRequest], job.request)) &&
+         read(given[kLimit], job.limit) && read(given[kAt], job.at) && read(given[kUser], job.user) &&
+         read(given[kGroup], job.group) && read(given[kQueue], job.queue) && read(given[kPartition], job.partition);
+}
+
+PyObject *submit_shortly(PyObject *self, PyObject *const *given, Py_ssize_t by_position, PyObject *names) {
+  const nb::handle_t<View> handle(self);
+  View &view = *nb::inst_ptr<View>(handle);
+  Arguments found{};
+  Submission job;
+  if (find_arguments(given, static_cast<std::size_t>(by_position), names, found) && read_numbers(view, found, job)) {
+    try {
+      acting(view);
+      if (!found[kRequest] || found[kRequest] == Py_None) job.request = request_number(handle, nb::none());
+      const Submitted submitted = view.submit(job);
+      return nb::cast(JobView(view.shared_from_this(), submitted)).release().ptr();
+    } catch (...) {
+      view.failure = std::current_exception();  // the other way tells Python
+    }
+  }
+  std::vector<PyObject *> all = {self};
+  all.insert(all.end(), given, given + by_position + (names ? PyTuple_GET_SIZE(names) : 0));
+  const nb::object general = nb::type<View>().attr("submit");
+  return PyObject_Vectorcall(general.ptr(), all.data(), static_cast<std::size_t>(by_position) + 1, names);
 }
 
 // A column of as many values, from an array or one value for all.
@@ -71,9 +155,9 @@ std::vector<T> column(const char *name, nb::handle given, std::size_t size, cons
                       std::to_string(found) + " values");
 }
 
-nb::object submit_many(nb::handle self, nb::handle runtime, nb::handle count, nb::handle request, nb::handle limit,
-                       nb::handle at, nb::handle user, nb::handle group, nb::handle queue, nb::handle partition,
-                       nb::handle cancel, nb::handle attachments, nb::handle name, nb::handle id,
+nb::object submit_many(nb::handle_t<View> self, nb::handle runtime, nb::handle count, nb::handle request,
+                       nb::handle limit, nb::handle at, nb::handle user, nb::handle group, nb::handle queue,
+                       nb::handle partition, nb::handle cancel, nb::handle attachments, nb::handle name, nb::handle id,
                        nb::handle predecessors, nb::handle any) {
   const ViewPtr view = nb::cast<ViewPtr>(self);
   acting(view);
@@ -122,6 +206,12 @@ nb::object submit_many(nb::handle self, nb::handle runtime, nb::handle count, nb
 
 }  // namespace
 
+nb::object short_submit(nb::handle view) {
+  static PyMethodDef way = {"submit", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(submit_shortly)),
+                            METH_FASTCALL | METH_KEYWORDS, "The same as View.submit."};
+  return nb::steal(PyCFunction_New(&way, view.ptr()));
+}
+
 void bind_submit(nb::class_<View> &view) {
   view.def(
           "submit", &submit, "runtime"_a, "count"_a = 1, "request"_a.none() = nb::none(), "limit"_a.none() = nb::none(),
@@ -160,7 +250,7 @@ void bind_submit(nb::class_<View> &view) {
           "Many jobs as columns, one number standing for a column of it; returns their ids. They enter in the order of "
           "`at`, ties as given.")
       .def(
-          "request_number", [](nb::handle self, nb::handle request) { return request_number(self, request); },
+          "request_number", [](nb::handle_t<View> self, nb::handle request) { return request_number(self, request); },
           "request"_a.none(),
           nb::sig("def request_number(self, request: schedlab.model.request.Request | None) -> int"),
           "The number of a request, for `submit`: looked up once instead of at every job. None is one core.")
@@ -171,8 +261,14 @@ void bind_submit(nb::class_<View> &view) {
           "announced", [](const ViewPtr &view) { return live(view).announced(); },
           "how many have been submitted, also for later")
       .def(
-          "withdraw", [](const ViewPtr &view, const JobView &job) { view->withdraw(subject(view, job)); }, "job"_a,
-          "A job that waits or is held leaves, cancelled; one that has not entered yet never will.")
+          "withdraw",
+          [](const ViewPtr &view, const JobView &job) {
+            acting(view);
+            if (!job.coming()) return view->withdraw(subject(view, job));
+            view->last_job = job.id();
+            view->withdraw_coming(job.ticket());
+          },
+          "job"_a, "A job that waits or is held leaves, cancelled; one that has not entered yet never will.")
       .def(
           "hold", [](const ViewPtr &view, const JobView &job) { view->hold(subject(view, job)); }, "job"_a,
           "A waiting job waits no more, until it is released.")

@@ -156,6 +156,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // The same of jobs that are submitted during the run.
   void expect(std::span<const Predecessor> before);  // one that refers to these is coming
   void expect_no_more(std::span<const Predecessor> before);
+  void refers_no_more(std::span<const Predecessor> before);  // it will never enter
   [[gnu::noinline, gnu::cold]] void enter_expected(Slot slot);
   [[gnu::noinline, gnu::cold]] void follow_submitted(Slot slot);
   std::int64_t log_position() const { return input_begin_ + static_cast<std::int64_t>(cursor_) - 1; }
@@ -200,6 +201,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   [[gnu::noinline, gnu::cold]] bool enter_next();   // the next one that is due now
   void enter_submitted(Slot slot, Time called, Time cancel);
   void discard(Slot slot);
+  void describe(Job &job, const Submission &submission) const;
   Slot new_job(const Submission &submission, Baggage &&baggage);
   [[noreturn]] void refuse_submission(const std::string &why) const;
   std::int64_t take_id(std::int64_t wanted);
@@ -325,6 +327,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
       unlisted_;  // started since they were last put in order: (start order, slot)
   Heap<Timer> timers_;
   ComingJobs coming_;  // submitted during the run, for later
+  Tickets tickets_;
+  std::unique_ptr<Job> looked_at_;  // see View::look_ahead
   std::vector<std::unique_ptr<Parcel>> parcels_;
   std::uint64_t submissions_ = 0, withdrawn_ = 0;  // of those who are coming, so many are not
   std::int64_t submitted_ = 0, announced_ = 0, next_own_id_ = kFirstOwnId;

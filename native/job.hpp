@@ -121,9 +121,9 @@ struct alignas(64) Job {
   double work, rate;  // remaining work at `since`, and how fast it shrinks
   double overhead;    // of it, what only the restarts, resumptions and changes of shape cost: it is done first
   Time since;
-  Time used, allowance;     // how long it had run by then, and how much longer its limit lets it
-  std::int64_t ticket = 0;  // by which it was known before it entered and got its sequence; negative, 0 if it was not
-  Time reserved_start;      // conservative: its reservation
+  Time used, allowance;  // how long it had run by then, and how much longer its limit lets it
+  double scan_key;       // its place among the candidates for backfilling
+  Time reserved_start;   // conservative: its reservation
 
   // What few jobs have. One beside the other, so that a look at all of them is a look at one place.
   std::unique_ptr<Flexible> flexible;      // null: it is rigid
@@ -133,8 +133,7 @@ struct alignas(64) Job {
   std::unique_ptr<const Granted> granted;  // null: so many chunks of its request; else `cores` are those granted
   Shares shares;
 
-  double scan_key;      // its place among the candidates for backfilling
-  double given_key[2];  // `key` and this, as the host has computed them
+  double given_key[2];  // `key` and `scan_key`, as the host has computed them
   Shares reserved_shares;
   std::uint64_t reserved_mark;    // of the plan, when nothing earlier was found
   std::int32_t application = -1;  // its row of the heatmap; -1: none
@@ -151,7 +150,7 @@ struct alignas(64) Job {
     released = listed = pieced = awaited = false;
     backfilled = false;
     work = runtime, overhead = 0;
-    shape = 0, corrections = 0, ticket = 0;
+    shape = 0, corrections = 0;
     reserved_start = kNever;
     shares.clear();
     if (has_rare()) [[unlikely]]

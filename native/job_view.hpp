@@ -12,34 +12,77 @@ namespace schedlab {
 class JobView {
  public:
   JobView(std::shared_ptr<View> view, Slot slot)
-      : view_(std::move(view)), slot_(slot), sequence_(view_->job(slot).sequence) {}
+      : view_(std::move(view)), id_(view_->job(slot).id), sequence_(view_->job(slot).sequence), slot_(slot) {}
+  JobView(std::shared_ptr<View> view, const Submitted &submitted)
+      : view_(std::move(view)),
+        id_(submitted.id),
+        sequence_(submitted.slot == kNoSlot ? -1 - submitted.ticket : view_->job(submitted.slot).sequence),
+        slot_(submitted.slot) {
+    hold_ticket();
+  }
+  JobView(const JobView &other) : view_(other.view_), id_(other.id_), sequence_(other.sequence_), slot_(other.slot_) {
+    hold_ticket();
+  }
+  JobView(JobView &&other) = default;  // leaves one without a view
+  JobView &operator=(JobView other) {
+    std::swap(view_, other.view_), std::swap(id_, other.id_);
+    std::swap(sequence_, other.sequence_), std::swap(slot_, other.slot_);
+    return *this;
+  }
+  ~JobView() {
+    if (has_ticket() && view_ && !view_->over()) view_->tickets().let_go(ticket());
+  }
 
-  Slot slot() const { return facts(), slot_; }
+  // It was submitted for later, and has not entered yet.
+  bool coming() const {
+    check_not_over();
+    return has_ticket() && announced().sequence == Announced::kComing;
+  }
+  std::int64_t ticket() const { return -1 - sequence_; }
+  std::int64_t id() const {
+    if (!coming()) facts();
+    return id_;
+  }
+  Slot slot() const {
+    if (coming())
+      throw DecisionError("job " + std::to_string(id_) +
+                          " has not entered yet: all that can be done is to withdraw it");
+    facts();
+    return has_ticket() ? announced().slot : slot_;
+  }
+  // Of one that is coming: until another one is asked for its facts.
   const Job &facts() const {
-    if (view_->over()) throw DecisionError("the simulation is over: its jobs cannot be looked at any more");
-    const Job &job = view_->job(slot_);
-    if (job.sequence != sequence_ && !is_ticket_of(job)) throw DecisionError("the job left the system some time ago");
-    return job;
+    if (coming()) return view_->look_ahead(announced());
+    const Slot slot = has_ticket() ? announced().slot : slot_;
+    if (slot == kNoSlot || view_->job(slot).sequence != known_sequence())
+      throw DecisionError("the job left the system some time ago");
+    return view_->job(slot);
   }
   const std::shared_ptr<View> &view() const { return view_; }
   // -1 of one that has not entered yet.
-  std::int64_t sequence() const { return sequence_ >= 0 ? sequence_ : std::max(facts().sequence, std::int64_t{-1}); }
-  // A ticket and a sequence may be of the same job: what both have in common is the slot.
-  std::size_t hash() const { return slot_; }
+  std::int64_t sequence() const { return has_ticket() ? facts().sequence : sequence_; }
+  // Some may be known by a ticket and by a sequence: what both have in common is the id.
+  std::size_t hash() const { return static_cast<std::size_t>(id_); }
   bool operator==(const JobView &other) const {
-    if (slot_ != other.slot_ || sequence_ == other.sequence_) return slot_ == other.slot_;
-    if ((sequence_ >= 0 && other.sequence_ >= 0) || view_->over()) return false;
-    const Job &job = view_->job(slot_);
-    const auto is = [&](const JobView &one) { return one.sequence_ == job.sequence || one.is_ticket_of(job); };
-    return is(*this) && is(other);
+    if (has_ticket() == other.has_ticket()) return sequence_ == other.sequence_ && slot_ == other.slot_;
+    return !view_->over() && known_sequence() == other.known_sequence();
   }
 
  private:
-  bool is_ticket_of(const Job &job) const { return sequence_ < -1 && job.ticket == sequence_; }
+  bool has_ticket() const { return sequence_ < 0; }
+  void hold_ticket() const {
+    if (has_ticket() && !view_->over()) view_->tickets().hold(ticket());
+  }
+  const Announced &announced() const { return view_->tickets()[ticket()]; }
+  std::int64_t known_sequence() const { return has_ticket() ? announced().sequence : sequence_; }
+  void check_not_over() const {
+    if (view_->over()) throw DecisionError("the simulation is over: its jobs cannot be looked at any more");
+  }
 
   std::shared_ptr<View> view_;
-  Slot slot_;
-  std::int64_t sequence_;  // the slot may serve another job by now; negative: the ticket of one that had not entered
+  std::int64_t id_;
+  std::int64_t sequence_;  // the slot may serve another job by now; negative: -1 - its ticket
+  Slot slot_;              // kNoSlot: the ticket tells
 };
 
 // Several jobs: a sequence of them, and their columns as arrays, gathered when first asked for.

@@ -163,7 +163,10 @@ void View::redo(const JournalReader &past) {
       submit_again(past.extra);
       break;
     case Act::Withdraw:
-      withdraw(slot);
+      if (entry.who < 0)
+        withdraw_coming(-1 - entry.who);
+      else
+        withdraw(slot);
       break;
     case Act::Hold:
       hold(slot);

@@ -13,9 +13,6 @@ namespace schedlab {
 
 namespace {
 
-// Before it enters, a job is known by a ticket in place of its sequence.
-std::int64_t ticket(std::uint64_t order) { return -2 - static_cast<std::int64_t>(order); }
-
 std::string text(double value) {
   char written[32];
   std::snprintf(written, sizeof written, "%.15g", value);
@@ -26,9 +23,7 @@ std::string text(double value) {
 
 // ---- entering ----
 
-Slot Engine::new_job(const Submission &submission, Baggage &&baggage) {
-  const Slot slot = jobs_.acquire();
-  Job &job = jobs_[slot];
+void Engine::describe(Job &job, const Submission &submission) const {
   job.id = submission.id;
   job.submit = submission.at;
   job.runtime = submission.runtime, job.limit = submission.limit;
@@ -39,6 +34,12 @@ Slot Engine::new_job(const Submission &submission, Baggage &&baggage) {
   job.partition = submission.partition, job.application = submission.application;
   job.state = State::Coming;
   job.make_new();
+}
+
+Slot Engine::new_job(const Submission &submission, Baggage &&baggage) {
+  const Slot slot = jobs_.acquire();
+  Job &job = jobs_[slot];
+  describe(job, submission);
   if (!baggage.empty()) {
     Extra &extra = job.more();
     extra.attachments = std::move(baggage.attachments);
@@ -74,21 +75,26 @@ void Engine::enter_submitted(Slot slot, Time called, Time cancel) {
 void Engine::discard(Slot slot) {
   Job &job = jobs_[slot];
   job.state = State::Gone;
-  job.sequence = -1, job.ticket = 0;
+  job.sequence = -1;
   --announced_;
-  if (job.extra && !job.extra->before.empty()) {
-    expect_no_more(job.extra->before);
-    for (const Predecessor &predecessor : job.extra->before) forget_if_done(predecessor.job, log_position());
-  }
+  if (job.extra) refers_no_more(job.extra->before);
   job.extra.reset();
   jobs_.give_back(slot);
 }
 
+void Engine::refers_no_more(std::span<const Predecessor> before) {
+  expect_no_more(before);
+  for (const Predecessor &predecessor : before) forget_if_done(predecessor.job, log_position());
+}
+
 Time Engine::next_coming() {
   const auto withdrawn = [this](const Coming &next) {
-    return next.slot != kNoSlot && jobs_[next.slot].sequence != ticket(next.order);
+    return next.source >= 0 && tickets_[next.source].sequence == Announced::kWithdrawn;
   };
-  for (; withdrawn_ > 0 && !coming_.empty() && withdrawn(coming_.top()); --withdrawn_) coming_.pop();
+  for (; withdrawn_ > 0 && !coming_.empty() && withdrawn(coming_.top()); --withdrawn_) {
+    tickets_.let_go(coming_.top().source);
+    coming_.pop();
+  }
   return coming_.empty() ? kNever : coming_.top().at;
 }
 
@@ -96,19 +102,26 @@ bool Engine::enter_next() {
   if (next_coming() > now_) return false;
   const Coming next = coming_.top();
   coming_.pop();
-  if (next.slot != kNoSlot) {
-    enter_submitted(next.slot, jobs_[next.slot].since, jobs_[next.slot].end);
+  if (next.source >= 0) {
+    Announced &one = tickets_[next.source];
+    const Time called = one.called, cancel = one.job.cancel;
+    one.slot = new_job(one.job, one.baggage ? std::move(*one.baggage) : Baggage());
+    one.sequence = next_sequence_;
+    const Slot slot = one.slot;
+    tickets_.let_go(next.source);
+    enter_submitted(slot, called, cancel);
     return true;
   }
-  Parcel &parcel = *parcels_[next.parcel];
+  const auto number = static_cast<std::size_t>(-1 - next.source);
+  Parcel &parcel = *parcels_[number];
   const std::size_t i = parcel.next++;
   const Submission job = parcel.jobs[i];
   const Slot slot = new_job(job, parcel.baggage.empty() ? Baggage() : std::move(parcel.baggage[i]));
   const Time called = parcel.called;
   if (parcel.next == parcel.jobs.size())
-    parcels_[next.parcel].reset();
+    parcels_[number].reset();
   else
-    coming_.push({parcel.jobs[parcel.next].at, next.order + 1, kNoSlot, next.parcel});
+    coming_.push({parcel.jobs[parcel.next].at, next.order + 1, next.source});
   enter_submitted(slot, called, job.cancel);
   return true;
 }
@@ -301,7 +314,7 @@ void View::check_baggage(const Baggage &baggage) const {
                                  text(predecessor.delay) + ", expected seconds");
 }
 
-Slot View::submit(const Submission &given, Baggage baggage) {
+Submitted View::submit(const Submission &given, Baggage baggage) {
   check_submission(given);
   check_baggage(baggage);
   Submission job = given;
@@ -311,17 +324,27 @@ Slot View::submit(const Submission &given, Baggage baggage) {
     note(Act::Submit, 0, 0, 0, 0, 0, {}, written({&given, 1}, {&baggage, baggage.empty() ? std::size_t{0} : 1}, false));
   engine_->expect(baggage.before);
   ++engine_->announced_;
-  const Slot slot = engine_->new_job(job, std::move(baggage));
-  Job &made = engine_->jobs_[slot];
   if (job.at <= now()) {
+    const Slot slot = engine_->new_job(job, std::move(baggage));
     engine_->enter_submitted(slot, now(), job.cancel);
-    return slot;
+    return {job.id, slot};
   }
-  const std::uint64_t order = engine_->submissions_++;
-  made.sequence = made.ticket = ticket(order);
-  made.since = now(), made.end = job.cancel;  // until it enters: when it was submitted, and when it would leave
-  engine_->coming_.push({job.at, order, slot, 0});
-  return slot;
+  const std::int64_t ticket = engine_->tickets_.give(job, now(), std::move(baggage));
+  engine_->coming_.push({job.at, engine_->submissions_++, ticket});
+  return {job.id, kNoSlot, ticket};
+}
+
+Tickets &View::tickets() const { return engine_->tickets_; }
+
+// As a job that has not entered yet looks: good until the next one is looked at.
+const Job &View::look_ahead(const Announced &one) const {
+  auto &job = engine_->looked_at_;
+  if (!job) job = std::make_unique<Job>();
+  job->sequence = -1;
+  engine_->describe(*job, one.job);
+  job->first_estimate = job->estimate = std::numeric_limits<double>::quiet_NaN();
+  if (one.baggage) job->more().attachments = one.baggage->attachments;
+  return *job;
 }
 
 std::vector<std::int64_t> View::submit(std::vector<Submission> jobs, std::vector<Baggage> baggage) {
@@ -360,7 +383,7 @@ std::vector<std::int64_t> View::submit(std::vector<Submission> jobs, std::vector
   engine_->submissions_ += jobs.size(), engine_->announced_ += static_cast<std::int64_t>(jobs.size());
   const Time first = jobs[0].at;
   *place = std::make_unique<Parcel>(std::move(jobs), std::move(baggage), now());
-  engine_->coming_.push({first, order, kNoSlot, static_cast<std::uint32_t>(place - parcels.begin())});
+  engine_->coming_.push({first, order, -1 - (place - parcels.begin())});
   if (first <= now())
     while (engine_->enter_next()) {
     }
@@ -382,17 +405,20 @@ const char *View::asking() const { return engine_->asking_; }
 
 void View::withdraw(Slot slot) {
   Job &job = engine_->jobs_[slot];
-  if (job.state == State::Coming) {
-    note(Act::Withdraw, slot);
-    ++engine_->withdrawn_;
-    engine_->discard(slot);
-    return;
-  }
   if (job.state != State::Waiting && job.state != State::Held)
     engine_->refuse("withdraw", slot, "it neither waits nor is held");
   note(Act::Withdraw, slot);
   job.reason = Reason::Withdrawn;
   engine_->cancel(slot);
+}
+
+// In the journal, tickets are negative.
+void View::withdraw_coming(std::int64_t ticket) {
+  note(Act::Withdraw, -1 - ticket);
+  Announced &one = engine_->tickets_[ticket];
+  one.sequence = Announced::kWithdrawn;
+  ++engine_->withdrawn_, --engine_->announced_;
+  if (const auto baggage = std::move(one.baggage)) engine_->refers_no_more(baggage->before);
 }
 
 void View::hold(Slot slot) {

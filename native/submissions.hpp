@@ -1,6 +1,7 @@
 // Jobs that deciders and observers submit while the simulation runs.
 #pragma once
 
+#include <deque>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -28,6 +29,13 @@ struct Baggage {
   bool empty() const { return attachments.empty() && before.empty(); }
 };
 
+// What has become of one that was just submitted: it is in a slot, or has a ticket for later.
+struct Submitted {
+  std::int64_t id;
+  Slot slot;  // kNoSlot: for later
+  std::int64_t ticket = -1;
+};
+
 // Many jobs that were submitted at once, in the order in which they enter; they get slots when they do.
 struct Parcel {
   std::vector<Submission> jobs;
@@ -36,12 +44,60 @@ struct Parcel {
   std::size_t next = 0;
 };
 
-// One that has not entered yet: a job in its slot, or the next one of a parcel.
+// A job that was submitted alone, for later. It gets a slot when it enters; whoever holds its ticket finds it there.
+struct Announced {
+  static constexpr std::int64_t kComing = -1, kWithdrawn = -2;
+
+  Submission job;
+  Time called;
+  std::unique_ptr<Baggage> baggage;  // null: none
+  std::int64_t sequence = kComing;   // once it has entered
+  Slot slot = kNoSlot;               // likewise
+  std::uint32_t users = 1;           // those who hold its ticket, and one while it is in the row of those who come
+};
+
+// Tickets are numbers in the order of being submitted, the same when a run is taken up again. What is known of them is
+// kept in pages that go when nobody needs any of it.
+class Tickets {
+ public:
+  std::int64_t give(const Submission &job, Time called, Baggage &&baggage) {
+    if (next_ % kPage == 0) turn_page();
+    Page &page = *pages_.back();
+    page.jobs.push_back({job, called, baggage.empty() ? nullptr : std::make_unique<Baggage>(std::move(baggage))});
+    ++page.used;
+    return next_++;
+  }
+  Announced &operator[](std::int64_t ticket) {
+    return pages_[static_cast<std::size_t>(ticket / kPage)]->jobs[static_cast<std::size_t>(ticket % kPage)];
+  }
+  void hold(std::int64_t ticket) { ++(*this)[ticket].users; }
+  void let_go(std::int64_t ticket) {
+    if (--(*this)[ticket].users > 0) return;
+    auto &page = pages_[static_cast<std::size_t>(ticket / kPage)];
+    if (--page->used == 0 && page != pages_.back()) page.reset();
+  }
+
+ private:
+  static constexpr std::int64_t kPage = 64;
+  struct Page {
+    Page() { jobs.reserve(kPage); }
+    std::vector<Announced> jobs;
+    int used = 0;
+  };
+  [[gnu::noinline]] void turn_page() {
+    if (!pages_.empty() && pages_.back()->used == 0) pages_.back().reset();
+    pages_.push_back(std::make_unique<Page>());
+  }
+
+  std::vector<std::unique_ptr<Page>> pages_;
+  std::int64_t next_ = 0;
+};
+
+// One that has not entered yet: of a ticket, or the next one of a parcel.
 struct Coming {
   Time at;
   std::uint64_t order;  // of being submitted
-  Slot slot;            // kNoSlot: of a parcel
-  std::uint32_t parcel;
+  std::int64_t source;  // the ticket; of a parcel, -1 - its number
   bool before(const Coming &o) const { return at != o.at ? at < o.at : order < o.order; }
 };
 
@@ -50,10 +106,9 @@ struct Coming {
 class ComingJobs {
  public:
   bool empty() const { return size_ == 0; }
-  const Coming &top() const { return other_first() ? others_.top() : row_[next_]; }
+  const Coming &top() const { return other_first() ? others_.top() : row_.front(); }
   void push(const Coming &coming) {
     ++size_;
-    if (next_ > row_.size() / 2) row_.erase(row_.begin(), row_.begin() + static_cast<std::ptrdiff_t>(next_)), next_ = 0;
     if (row_.empty() || !coming.before(row_.back()))
       row_.push_back(coming);
     else
@@ -64,15 +119,14 @@ class ComingJobs {
     if (other_first())
       others_.pop();
     else
-      ++next_;
+      row_.pop_front();
   }
 
  private:
-  bool other_first() const { return !others_.empty() && (next_ == row_.size() || others_.top().before(row_[next_])); }
+  bool other_first() const { return !others_.empty() && (row_.empty() || others_.top().before(row_.front())); }
 
   std::size_t size_ = 0;  // every instant asks whether there are any
-  std::vector<Coming> row_;
-  std::size_t next_ = 0;
+  std::deque<Coming> row_;
   Heap<Coming> others_;
 };
 

@@ -1,6 +1,7 @@
 // The protocol between the engine and whoever decides: events, the view, deciders.
 #pragma once
 
+#include <exception>
 #include <map>
 #include <memory>
 #include <span>
@@ -104,6 +105,8 @@ class View : public std::enable_shared_from_this<View> {
   std::string owner = kPolicy;               // whose turn it is to decide: factors of rates are his
   std::string refusal;                       // who did not allow the last start that was tried; empty if nobody minded
   std::string refuser;                       // the name of the observer who did
+  std::exception_ptr failure;                // of a submission, on its way to Python
+  std::int32_t one_core = -1;                // number of the request that is nothing but that, once asked for
   std::string node_name(int node) const;
 
   Time now() const;
@@ -166,13 +169,16 @@ class View : public std::enable_shared_from_this<View> {
   void set_rate(Slot slot, double factor, std::string_view owner);
   std::map<std::string, double> factors(const Job &job) const;  // of its rate, by their owners' names
   // Jobs that are not of the workload (submissions.cpp): one, or many at once, whose ids these are.
-  Slot submit(const Submission &job, Baggage baggage = {});
+  Submitted submit(const Submission &job, Baggage baggage = {});
   std::vector<std::int64_t> submit(std::vector<Submission> jobs, std::vector<Baggage> baggage);
   std::int64_t submitted() const;  // that have entered
   std::int64_t announced() const;  // and those that will  // so far, those that have entered
-  void withdraw(Slot slot);        // a job that waits, is held or has not entered yet
-  void hold(Slot slot);            // a waiting one
-  void release(Slot slot);         // one that `hold` has held
+  Tickets &tickets() const;        // of those that were submitted one by one, for later
+  const Job &look_ahead(const Announced &one) const;
+  void withdraw(Slot slot);  // a job that waits or is held
+  void withdraw_coming(std::int64_t ticket);
+  void hold(Slot slot);     // a waiting one
+  void release(Slot slot);  // one that `hold` has held
   void note_request(const std::string &text) { note(Act::KnowRequest, 0, 0, 0, 0, 0, {}, text); }
   void note_name(std::int64_t id, const std::string &name) { note(Act::KnowName, id, 0, 0, 0, 0, {}, name); }
   const char *asking() const;  // the question, while somebody is only asked: nothing may be done then; null if not

@@ -37,6 +37,9 @@ class Restless(sl.Observer):
             view.submit(2, at=now + 5.5, attachments={"now": now})
             named = [sl.Predecessor(job, int(job.id + now) % 4, now % 5) for job in (*view.queue, *view.held)][:3]
             view.submit(1, at=now + now % 4, predecessors=[*named, 10**12 + int(now)], any=now % 2 == 0)
+            mistaken = view.submit(9, at=now + 8, predecessors=named)
+            if now % 2:
+                view.withdraw(mistaken)
             view.submit_many([1.0, 2.0], at=now + 7, predecessors=[named, [int(now)]], any=[True, False])
         for job in view.queue:
             if (job.id + now) % 5 == 0:

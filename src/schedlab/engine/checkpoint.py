@@ -19,7 +19,7 @@ from typing import Any
 from schedlab.model.errors import InputError
 from schedlab.model.version import VERSION
 
-FORMAT = 2
+FORMAT = 3
 SUFFIX = ".checkpoint"
 
 
