@@ -73,7 +73,7 @@ def test_the_list_of_formats() -> None:
     listed = json.loads(schedlab("formats", "--json").stdout)
     assert {"swf", "sacct", "slurm-events", "batsim", "table"} <= {known["name"] for known in listed["jobs"]}
     assert {"toml", "slurm", "simgrid", "accasim", "alea"} <= {known["name"] for known in listed["clusters"]}
-    assert {"wfformat", "dax", "scsf", "toml"} == {known["name"] for known in listed["workflows"]}
+    assert {"wfformat", "dax", "scsf", "toml", "sbatch", "log"} == {known["name"] for known in listed["workflows"]}
 
 
 def test_how_alike_two_logs_are(tmp_path: Path) -> None:
