@@ -144,6 +144,12 @@ def test_bad_values(text, message):
         asked(text)
 
 
+def test_features_have_no_blanks():
+    values, _ = split_options(["--constraint=a b", "pseudo.job"])
+    with pytest.raises(OptionError, match="'a b', expected features joined by &, without blanks"):
+        ask(values)
+
+
 def test_a_value_is_missing():
     with pytest.raises(OptionError, match="-t, --time has no value"):
         split_options(["-n", "1", "-t"])

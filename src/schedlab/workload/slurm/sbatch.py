@@ -241,8 +241,8 @@ def _features(options: Mapping[str, str], assumed: list[str]) -> frozenset[str]:
         assumed.append("constraint: alternatives and counts are not used")
         return frozenset()
     words = re.split("[&,]", text)
-    if not all(words):
-        raise OptionError("constraint", text, "features joined by &")
+    if not all(words) or re.search(r"\s", text):
+        raise OptionError("constraint", text, "features joined by &, without blanks")
     return frozenset(words)
 
 
