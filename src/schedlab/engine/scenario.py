@@ -20,6 +20,7 @@ from schedlab.files.bytestream import Progress as Reading
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.heatmap import Heatmap
+from schedlab.model.plugin_text import split_outside
 from schedlab.model.suggest import did_you_mean
 from schedlab.model.units import parse_duration
 from schedlab.model.workload import Workload
@@ -186,21 +187,7 @@ def load_observers(texts: Iterable[str]) -> list[Plugin]:
 
 def split_observers(text: str) -> list[str]:
     """`power(idle=60) + failures(mtbf=2e6)`: each of them. The plus sign has blanks on both sides, a path has none."""
-    parts: list[str] = []
-    depth, quote = 0, ""
-    for word in text.split(" + "):
-        if depth or quote:
-            parts[-1] += f" + {word}"  # within an argument
-        else:
-            parts.append(word)
-        for character in word:
-            if quote:
-                quote = "" if character == quote else quote
-            elif character in "\"'":
-                quote = character
-            else:
-                depth += (character in "([{") - (character in ")]}")
-    return [part.strip() for part in parts if part.strip() not in ("", "none")]
+    return [part.strip() for part in split_outside(text, " + ") if part.strip() not in ("", "none")]
 
 
 def _interference(heatmap: Heatmap | str | os.PathLike[str]) -> Observer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -183,7 +184,7 @@ class _Choice:
         return self._drawn.pop()
 
 
-class _Coming:
+class _Coming(ABC):
     """What has come so far, in core-seconds, within the time in which workflows come."""
 
     def __init__(self, choice: _Choice, begin: float, end: float) -> None:
@@ -202,8 +203,9 @@ class _Coming:
             self._given = float(total[-1])
         return kept
 
+    @abstractmethod
     def _go(self, submit: list[float], total: list[float], kept: NDArray[np.bool_]) -> None:
-        raise NotImplementedError
+        """Which of these jobs stay, and which workflows come meanwhile; `total` is what was given before each."""
 
     def before(self, time: float) -> list[tuple[float, int]]:
         """The workflows until then that have not been asked for: when they come, and which they are."""

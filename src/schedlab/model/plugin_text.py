@@ -34,6 +34,27 @@ def registered_name(text: str) -> str:
     return text.partition("(")[0].strip()
 
 
+def split_outside(text: str, separator: str) -> list[str]:
+    """The parts between separators that stand neither in brackets nor in quotes: `a(x, 1), "b, c"` has two."""
+    parts, depth, quote = [""], 0, ""
+    at = 0
+    while at < len(text):
+        if not depth and not quote and text.startswith(separator, at):
+            parts.append("")
+            at += len(separator)
+            continue
+        character = text[at]
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'":
+            quote = character
+        else:
+            depth += (character in "([{") - (character in ")]}")
+        parts[-1] += character
+        at += 1
+    return parts
+
+
 def parse_reference(text: str, where: str) -> Reference:
     place, _, call = text.partition(":") if names_code(text) else ("", "", text)
     name, bracket, rest = call.partition("(")

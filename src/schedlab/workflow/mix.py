@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.plugin_text import split_outside
 from schedlab.model.workflow import Workflow
 
 _WEIGHTED = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s+(\S.*)")
@@ -28,7 +29,7 @@ class Mix:
 
 def split_mix(text: str, where: str = "workflows") -> list[tuple[float | None, str]]:
     """The weights and what they are the weights of. Commas within brackets and quotes do not count."""
-    parts = [_weighted(part.strip()) for part in _split(text) if part.strip()]
+    parts = [_weighted(part.strip()) for part in split_outside(text, ",") if part.strip()]
     hint = "write one workflow, or several with weights: 0.4 montage.json, 0.6 sipht.json"
     if not parts:
         raise InputError("there are no workflows", where=where, hint=hint)
@@ -49,19 +50,3 @@ def located_mix(text: str, locate: Callable[[str], str]) -> str:
 def _weighted(part: str) -> tuple[float | None, str]:
     found = _WEIGHTED.fullmatch(part)
     return (float(found[1]), found[2]) if found else (None, part)
-
-
-def _split(text: str) -> list[str]:
-    parts, depth, quote = [""], 0, ""
-    for character in text:
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "\"'":
-            quote = character
-        else:
-            depth += (character in "([{") - (character in ")]}")
-        if character == "," and not depth and not quote:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return parts
