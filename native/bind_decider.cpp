@@ -324,6 +324,9 @@ void bind_view(nb::module_ &module) {
           "job"_a, "reason"_a = "",
           "`reason`: preempted, node failure, maintenance or time limit; nothing if it is another one.")
       .def(
+          "complete", [](const ViewPtr &view, const JobView &job) { view->complete(subject(view, job)); }, "job"_a,
+          "A running job leaves as completed: its work is done, whatever is left of its runtime.")
+      .def(
           "requeue",
           [](const ViewPtr &view, const JobView &job, double saved, double cost, const std::string &reason) {
             view->requeue(subject(view, job), saved, cost, decided_because(reason));

@@ -261,6 +261,8 @@ class Simulation {
     if (passing_) engine().open_pass(*decider_);
     return passing_;
   }
+  void lead(Time time) { engine().lead(time); }
+  std::vector<Time> take_wakes() { return engine().take_wakes(); }
   nb::list events() const { return event_list(engine().view(), engine().events()); }
   // The end, or as far as it got.
   void finish() { engine().finish(); }
@@ -389,6 +391,25 @@ void bind_engine(nb::module_ &module) {
           nb::kw_only(), "backfill"_a, "order"_a, "scan"_a.none(), "depth"_a, "reservations"_a, "every"_a = 0.0,
           "backfill_every"_a = 0.0, "keys_every"_a = 0.0, "half_life"_a = 0.0)
       .def("decide", &NativePolicy::decide, "view"_a, "What it would do now, done.")
+      .def(
+          "plan",
+          [](NativePolicy &policy, const std::shared_ptr<View> &view) {
+            nb::list told;
+            for (const Intention &each : policy.intentions(view)) {
+              std::vector<std::pair<int, int>> nodes;
+              for (const Share &share : each.shares) nodes.emplace_back(share.node, share.chunks);
+              const bool reserved = each.start < kNever;
+              told.append(nb::make_tuple(JobView(view, each.slot), reserved ? nb::cast(each.start) : nb::none(), nodes,
+                                         reserved && each.spare >= 0 ? nb::cast(each.spare) : nb::none()));
+            }
+            return told;
+          },
+          "view"_a,
+          nb::sig("def plan(self, view: View) -> list[tuple[Job, float | None, list[tuple[int, int]], int | None]]"),
+          "(job, start, nodes, spare) of everybody who waits, in its order, after it has decided: the start of the "
+          "reservation, if the job has one; (node, chunks), empty where the plan is a matter of counting; the cores "
+          "that "
+          "are left over then.")
       .def("memory", &NativePolicy::memory, "What it remembers beyond the marks on jobs.")
       .def("recall", &NativePolicy::recall, "view"_a, "memory"_a, "Finds its place again in a run that is taken up.");
 
@@ -423,6 +444,11 @@ void bind_engine(nb::module_ &module) {
            "A request that became known during the run, for one that takes it up again.")
       .def("run", &Simulation::run, "Simulates the whole workload; returns the seconds it took.")
       .def("advance", &Simulation::advance, "Goes on to the next pass, step by step; False when it is over.")
+      .def("lead", &Simulation::lead, "time"_a,
+           "Step by step, where another world leads: time passes until then, and `advance` does not go beyond it. What "
+           "is done to jobs and nodes before `advance` is told in its first pass.")
+      .def("take_wakes", &Simulation::take_wakes,
+           "Of one that is led: the times of the wake-ups that were asked for since this was last asked.")
       .def("next_event", &Simulation::next_event,
            "When something happens next, as things are; infinity if nothing will. It knows the future.")
       .def("events", &Simulation::events, nb::sig("def events(self) -> list[tuple[str, Job | int | None]]"),

@@ -8,6 +8,7 @@ void bind_engine(nb::module_ &module);
 void bind_execution(nb::module_ &module);
 void bind_jobs(nb::module_ &module);
 void bind_learn(nb::module_ &module);
+void bind_rows(nb::module_ &module);
 void bind_swf(nb::module_ &module);
 
 NB_MODULE(_core, module) {
@@ -17,5 +18,6 @@ NB_MODULE(_core, module) {
   bind_execution(module);
   bind_engine(module);
   bind_learn(module);
+  bind_rows(module);
   bind_swf(module);
 }

@@ -35,6 +35,19 @@ class BlockList {
   Position next(Position p) const { return ++p.index < blocks_[p.block].size() ? p : Position{p.block + 1, 0}; }
   Position skip_block(Position p) const { return {p.block + 1, 0}; }
 
+  // The first entry from there on that is wanted, without a look into blocks whose summaries say that none is.
+  template <class Worth, class Wanted>
+  Position search(Position p, const Worth &worth, const Wanted &wanted) const {
+    for (; p.block < blocks_.size(); p = skip_block(p)) {
+      const Block &block = blocks_[p.block];
+      if (p.index == 0 && !worth(block.summary)) continue;
+      const Entry *const first = &block.entries[block.begin];
+      for (const int size = block.size(); p.index < size; ++p.index)
+        if (wanted(first[p.index])) return p;
+    }
+    return p;
+  }
+
   Position first_not_before(const Entry &entry) const {
     if (blocks_.empty()) return {};
     const std::size_t b = find_block(entry);

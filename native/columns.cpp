@@ -17,12 +17,13 @@ Arena::Arena(std::size_t bytes, bool huge_pages) {
     begin_ = static_cast<std::byte *>(::operator new(bytes, kLine));
     return;
   }
-  mapped_bytes_ = bytes + kHugePage;  // room to begin at a huge page
+  const std::size_t huge = (bytes + kHugePage / 2) / kHugePage * kHugePage;  // most of the last one is better than none
+  mapped_bytes_ = std::max(bytes, huge) + kHugePage;                         // room to begin at a huge page
   mapped_ = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped_ == MAP_FAILED) throw std::bad_alloc();
   const auto address = (reinterpret_cast<std::uintptr_t>(mapped_) + kHugePage - 1) / kHugePage * kHugePage;
   begin_ = reinterpret_cast<std::byte *>(address);
-  madvise(begin_, bytes, MADV_HUGEPAGE);  // a wish: without huge pages it is only slower
+  madvise(begin_, huge, MADV_HUGEPAGE);  // a wish: without huge pages it is only slower
 }
 
 Arena::~Arena() {

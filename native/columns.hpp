@@ -53,7 +53,7 @@ class Column {
   T *values_ = nullptr;
 };
 
-// Batches grow with the run, so that a small one stays small: 1,024 rows, then four times as many, up to 65,536.
+// Batches grow with the run, so that a small one stays small: 1,024 rows, then eight times as many, up to 65,536.
 constexpr std::size_t kSmallestBatch = 1024, kLargestBatch = 65536;
 
 // What the values of a column are.
@@ -89,7 +89,7 @@ class Batch {
   Batch(const char *table, int number) : Batch(table, number, usual_capacity(number)) {}
   Batch(const char *table, int number, std::size_t capacity) : table_(table), number_(number), capacity_(capacity) {}
   static std::size_t usual_capacity(int number) {
-    return std::min(kSmallestBatch << (2 * std::min(number, 8)), kLargestBatch);
+    return std::min(kSmallestBatch << (3 * std::min(number, 2)), kLargestBatch);
   }
   const char *table() const { return table_; }
   int number() const { return number_; }
@@ -97,6 +97,7 @@ class Batch {
   std::size_t rows() const { return rows_; }
   std::size_t room() const { return capacity_ - rows_; }
   std::size_t new_row() { return rows_++; }  // to be filled by the caller
+  std::size_t new_rows(std::size_t n) { return std::exchange(rows_, rows_ + n); }
   const std::shared_ptr<Arena> &memory() const { return memory_; }
   const std::vector<Laid> &columns() const { return columns_; }
   // What belongs to it and has rows of its own, such as the nodes of jobs; null: nothing.

@@ -96,6 +96,13 @@ class Conservative final : public QueuePolicy {
 
  protected:
   void pass(View &) override {}
+  void reservations(View &view, std::vector<Intention> &waiting) override {
+    for (Intention &each : waiting) {
+      const Job &job = view.job(each.slot);
+      each.start = job.reserved_start;
+      if (by_nodes_) each.shares = job.reserved_shares;
+    }
+  }
 
  private:
   using Reservations = BlockList<Reserved, LeastCores>;

@@ -120,7 +120,13 @@ bool View::start(Slot slot, double priority, Backfilled backfilled) {
   Job &job = engine_->jobs_[slot];
   if (job.state != State::Waiting) engine_->refuse("start", slot, "it is not waiting");
   if (!reservations_.empty()) return start_beside_reservations(slot, nullptr, priority, backfilled);
-  return place(slot, job.shares) && begin(slot, priority, backfilled);
+  if (!engine_->starts_at_once(job)) return place(slot, job.shares) && begin(slot, priority, backfilled);
+  if (job.cores > cluster().free_cores()) {
+    job.shares.clear();
+    return false;
+  }
+  engine_->begin_at_once(slot, priority, backfilled);
+  return true;
 }
 
 bool View::start_on(Slot slot, const Shares &shares, double priority, Backfilled backfilled) {
@@ -198,6 +204,16 @@ void View::kill(Slot slot, Reason reason) {
     engine_->stop(slot);
   }
   engine_->leave(slot, State::Killed);
+  engine_->tell(Event::Kind::Completed, slot);
+}
+
+void View::complete(Slot slot) {
+  Job &job = running_job(slot, "complete");
+  engine_->learn(slot);  // may throw: nothing has changed yet
+  note(Act::Complete, slot);
+  engine_->write_piece(job, PieceEnd::Completed, Reason::ByDecision);
+  engine_->stop(slot);
+  engine_->leave(slot, State::Completed);
   engine_->tell(Event::Kind::Completed, slot);
 }
 

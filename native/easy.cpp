@@ -12,6 +12,13 @@ namespace {
 class Guard {
  public:
   Time shadow() const { return shadow_; }
+  void tell(const View &view, Intention &head) const {
+    head.start = shadow_;
+    if (counted_)
+      head.spare = extra_;
+    else if (shadow_ < kNever)
+      place_head(view, view.job(head_), head.shares);
+  }
 
   void reserve(const View &view, Slot head) {
     head_ = head;
@@ -62,8 +69,21 @@ class Guard {
   }
 
  private:
+  // Looks as far ahead as it takes: twice as far as the last time, then four times as far as before. (Most jobs end
+  // long before they are believed to, and who is not looked at need not be put in order.)
   void reserve_by_count(const View &view, const Job &head) {
-    const EstimatedEnds &ends = view.estimated_ends();
+    constexpr Time kLeast = 60, kFarthest = 1e7;
+    const Time now = view.now();
+    Time ahead = std::max(2 * (last_shadow_ - now), kLeast);
+    while (!reserve_until(view, head, now + ahead)) {
+      if (ahead == kNever) return;
+      ahead = ahead < kFarthest ? 4 * ahead : kNever;
+    }
+    last_shadow_ = shadow_;
+  }
+
+  bool reserve_until(const View &view, const Job &head, Time until) {
+    const EstimatedEnds &ends = view.estimated_ends(until);
     Amount free = view.cluster().usable_cores();
     EstimatedEnds::Position p;
     while (!ends.at_end(p)) {
@@ -76,10 +96,11 @@ class Guard {
       if (free >= head.count) break;
       p = ends.next(p);
     }
-    if (ends.at_end(p)) return;
+    if (ends.at_end(p) || ends[p].end > until) return false;
     shadow_ = ends[p].end;
     for (p = ends.next(p); !ends.at_end(p) && ends[p].end == shadow_; p = ends.next(p)) free += ends[p].cores;
     extra_ = free - head.count;
+    return true;
   }
 
   void reserve_by_nodes(const View &view, const Job &head) {
@@ -119,15 +140,18 @@ class Guard {
       return false;
     view.worked(view.machine().nodes());
     Shares shares;
-    return view.placement().place(view.machine(), at_shadow_.state(), *head.request, head.count, head.sequence,
-                                  shares) &&
-           view.machine().affords(at_shadow_.state(), *head.request, shares);
+    return place_head(view, head, shares) && view.machine().affords(at_shadow_.state(), *head.request, shares);
+  }
+
+  bool place_head(const View &view, const Job &head, Shares &shares) const {
+    return view.placement().place(view.machine(), at_shadow_.state(), *head.request, head.count, head.sequence, shares);
   }
 
   Slot head_ = kNoSlot;
   Time shadow_ = kNever;
   bool counted_ = true;
   Amount extra_ = 0;       // counted: cores left over at the shadow time
+  Time last_shadow_ = 0;   // of whoever was the head then
   ShadowNodes at_shadow_;  // otherwise: the nodes then,
   Amount capacity_ = 0;    // and how much of the head they can take
 };
@@ -196,6 +220,10 @@ class Easy final : public QueuePolicy {
   }
 
  protected:
+  void reservations(View &view, std::vector<Intention> &waiting) override {
+    reviewed_.reserve(view, waiting.front().slot);
+    reviewed_.tell(view, waiting.front());
+  }
   bool dynamic() const override {
     return order_.dynamic() || scan_.dynamic() || (own_scan_ && scan_.ages_after() < kNever);
   }
@@ -272,19 +300,21 @@ class Easy final : public QueuePolicy {
     view.worked(static_cast<std::int64_t>(list.size()));
     const Slot head = queue_.front().slot;
     std::int64_t left = depth_ < 0 ? std::numeric_limits<std::int64_t>::max() : depth_;
-    for (WaitingList::Position p; !list.at_end(p) && left > 0;) {
+    WaitingList::Position p;
+    for (;;) {
       const Amount free = view.cluster().usable_cores();
-      if (p.index == 0 && depth_ < 0 && list.summary(p.block).cores > free) {
-        p = list.skip_block(p);
-        continue;
-      }
+      bool more = left > 0;
+      p = list.search(
+          p, [&](const LeastCores &least) { return depth_ >= 0 || least.cores <= free; },
+          [&](const Waiting &who) {
+            if (who.slot == head) return false;
+            if (left == 0) return !(more = false);
+            --left;
+            return who.cores <= free && !held_back(view, view.job(who.slot));
+          });
+      if (list.at_end(p) || !more) return;
       const Slot slot = list[p].slot;
-      if (slot == head) {
-        p = list.next(p);
-        continue;
-      }
-      --left;
-      if (list[p].cores <= free && try_backfill(view, slot)) {
+      if (try_backfill(view, slot)) {
         if (own_scan_) queue_.erase(waiting(view.job(slot), slot, view.job(slot).key));
         p = list.erase(p);
       } else {
@@ -293,11 +323,17 @@ class Easy final : public QueuePolicy {
     }
   }
 
+  // A matter of counting, where it is one: whether the head would have to wait for it.
+  bool held_back(const View &view, const Job &job) const {
+    if (view.now() + job.estimate <= guard_.shadow()) return false;
+    return strict_ || (guard_.counted() && job.request->counted() && !guard_.spares(job.cores));
+  }
+
   // Of a job that fits: would the head have to wait for it?
   bool would_delay(const View &view, const Job &job) {
     if (view.now() + job.estimate <= reviewed_.shadow()) return false;
     if (strict_) return true;
-    if (reviewed_.counted() && job.request->countable && !job.request->exclusive) return !reviewed_.spares(job.cores);
+    if (reviewed_.counted() && job.request->counted()) return !reviewed_.spares(job.cores);
     Shares shares;
     view.worked(view.machine().nodes());
     view.placement().place(view.machine(), view.cluster().state(), *job.request, job.count, job.sequence, shares);
@@ -306,11 +342,9 @@ class Easy final : public QueuePolicy {
 
   bool try_backfill(View &view, Slot slot) {
     const Job &job = view.job(slot);
+    if (held_back(view, job)) return false;
     const bool in_time = view.now() + job.estimate <= guard_.shadow();
-    if (!in_time && strict_) return false;
-    const bool by_count = guard_.counted() && job.request->countable && !job.request->exclusive;
-    if (by_count) {  // no need to choose nodes before we know
-      if (!in_time && !guard_.spares(job.cores)) return false;
+    if (guard_.counted() && job.request->counted()) {  // no need to choose nodes before we know
       if (!view.start(slot, job.key, true)) return false;
       if (!in_time) guard_.use(job.cores);
       return true;

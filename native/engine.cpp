@@ -42,12 +42,14 @@ void Engine::add_request(Request request, Reason reason) {
     for (Request &known : requests_) known.countable = false;
   }
   requests_.push_back(std::move(request));
-  request_reasons_.push_back(reason);
+  known_.push_back({&requests_.back(), reason});
 }
 
 // ---- the loop ----
 
-void Engine::run(Decider &decider) {
+// flatten, here and on the few other paths that every job takes: the compiler is too shy to inline what they call, and
+// an instant, in which little happens, would go in and out of a dozen functions. What few runs need stays apart.
+[[gnu::flatten]] void Engine::run(Decider &decider) {
   const bool observed = decider.observed(), measured = meter_ != nullptr, keyed = key_sources_[0] || key_sources_[1],
              neighbours = watch_neighbours_;  // none of these changes while it runs
   if (measured) meter_->last_decision = Clock::now();
@@ -81,16 +83,22 @@ void Engine::run(Decider &decider) {
 void Engine::prepare(bool track_ends, Time half_life) {
   track_ends_ = track_ends;
   if (half_life > 0) usage_ = std::make_unique<Usage>(half_life), note_moves_ = true;
+  by_itself_ = placement_.kind() == Placement::Kind::FirstFit && !placement_.by_the_moment() && !gate_ &&
+               !decide_work_ && calendar_.empty() && !machine_.budget() && machine_.resources() == 1;
 }
 
 bool Engine::more_input() {
-  if (cursor_ == input_.size && !input_over_) {
-    input_begin_ += static_cast<std::int64_t>(input_.size);
-    cursor_ = 0;
-    input_over_ = !host_.refill(input_);
-    if (input_over_) input_.size = 0;
-  }
+  if (cursor_ < input_.size) [[likely]]
+    return true;
+  if (!input_over_) refill();
   return cursor_ < input_.size;
+}
+
+void Engine::refill() {
+  input_begin_ += static_cast<std::int64_t>(input_.size);
+  cursor_ = 0;
+  input_over_ = !host_.refill(input_);
+  if (input_over_) input_.size = 0;
 }
 
 Time Engine::next_time() { return find_next(); }
@@ -121,7 +129,7 @@ const Engine::End *Engine::next_end() {
 bool Engine::advance() {
   for (;;) {
     if (!instant_open_) {
-      const Time next = find_next();
+      const Time next = led_ && std::exchange(led_->open, false) ? now_ : find_next();
       if (next > until_) [[unlikely]] {
         now_ = std::max(now_, until_);
         return false;
@@ -158,6 +166,25 @@ bool Engine::advance() {
       tick();
   }
 }
+
+void Engine::lead(Time time) {
+  if (!(time >= now_ && time < kNever && time > -kNever) || instant_open_) {
+    char text[96];
+    std::snprintf(text, sizeof text, "time cannot be led from %.15g s to %.15g s%s", now_, time,
+                  instant_open_ ? ": there is more to decide first" : "");
+    throw DecisionError(text);
+  }
+  if (!led_) {
+    led_ = std::make_unique<Led>();
+    for (const Timer &timer : timers_.entries())
+      if (timer.kind == TimerKind::Wake) led_->wakes.push_back(timer.time);
+  }
+  now_ = until_ = time;
+  led_->open = true;
+  if (books_ && !books_->begun()) books_->pass_time(now_, cluster_.state().spending);  // they begin now
+}
+
+std::vector<Time> Engine::take_wakes() { return led_ ? std::exchange(led_->wakes, {}) : std::vector<Time>(); }
 
 // The end of an instant. A run can be broken off between two times only.
 [[gnu::noinline]] void Engine::tick() {
@@ -223,8 +250,11 @@ void Engine::count_round() {
 bool Engine::next_round() { return reason_for_a_pass() || (options_.pass_per_event && next_event()); }
 
 bool Engine::reason_for_a_pass() const {
-  // With a pass per event a correction is no reason for one: it is told with the next event that is.
-  if (!options_.pass_per_event) return !events_.empty();
+  return options_.pass_per_event ? reason_besides_corrections() : !events_.empty();
+}
+
+// With a pass per event a correction is no reason for one: it is told with the next event that is.
+bool Engine::reason_besides_corrections() const {
   return std::any_of(events_.begin(), events_.end(),
                      [](const Event &event) { return event.kind != Event::Kind::Corrected; });
 }
@@ -246,8 +276,7 @@ void Engine::conclude() {
   }
 }
 
-// One instant, one batch: completions, submissions, timers, then one pass. (flatten, here and on the few other paths
-// that every job takes: the compiler is too shy to inline what they call. It is worth a twentieth of a run.)
+// One instant, one batch: completions, submissions, timers, then one pass.
 [[gnu::flatten]] void Engine::whole_instant() {
   for (const End *end = next_end(); end && end->end <= now_; end = next_end()) {
     const Slot slot = end->slot;
@@ -345,11 +374,7 @@ void Engine::record() {
     if (timeline_.time[last] == now_) row = last;  // another round of the same instant
   }
   if (row == timeline_.rows()) {
-    if (timeline_.room() == 0) {
-      const int next = timeline_.number() + 1;
-      host_.take(std::move(timeline_));
-      timeline_ = TimelineRows(next, machine_.resource_names());
-    }
+    if (timeline_.room() == 0) hand_over_timeline();
     row = timeline_.new_row();
   }
   timeline_.time[row] = now_;
@@ -357,6 +382,12 @@ void Engine::record() {
   timeline_.used_cores[row] = running_cores_, timeline_.queued_cores[row] = waiting_cores_;
   if (machine_.resources() > 1) [[unlikely]]
     record_others(row);
+}
+
+void Engine::hand_over_timeline() {
+  const int next = timeline_.number() + 1;
+  host_.take(std::move(timeline_));
+  timeline_ = TimelineRows(next, machine_.resource_names());
 }
 
 void Engine::record_others(std::size_t row) {

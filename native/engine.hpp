@@ -47,7 +47,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // Shapes must be known before a job of the workload points to them; `reason` makes its jobs be rejected.
   void add_request(Request request, Reason reason);
 
-  void set_gate(Gate *gate) { gate_ = gate; }
+  void set_gate(Gate *gate) { gate_ = gate, by_itself_ = false; }
   // Places in the queue that the host computes for jobs of the workload before they enter: the same for others.
   void set_keys(std::shared_ptr<KeySource> order, std::shared_ptr<KeySource> scan) {
     key_sources_[0] = std::move(order), key_sources_[1] = std::move(scan);
@@ -81,9 +81,13 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void prepare(bool track_ends, Time half_life = 0);
   bool advance();    // to the next pass; false when nothing will happen any more
   Time next_time();  // when something happens next, as things are
-  void open_pass(Decider &decider);
+  // Another world leads: time passes until then, and nothing happens on the way. What is done now and what has become
+  // due since is told by the next `advance`, which does not go beyond this time until it is led further.
+  void lead(Time time);
+  std::vector<Time> take_wakes();  // of one that is led: the wake-ups that were asked for since this was last asked
+  [[gnu::noinline]] void open_pass(Decider &decider);
   void close_pass(Decider &decider);
-  void finish();
+  [[gnu::noinline]] void finish();
 
   const std::shared_ptr<View> &view() const { return view_; }
   std::span<const Event> events() const { return events_; }
@@ -109,21 +113,25 @@ class Engine : public std::enable_shared_from_this<Engine> {
   bool more_input();  // asks the host for the next batch where needed
   Time find_next();   // what next_time tells
   void whole_instant();
-  void begin_instant_by_event();
-  bool next_event();
+  [[gnu::noinline]] void begin_instant_by_event();
+  [[gnu::noinline]] bool next_event();
   bool next_round();
-  void count_round();
+  [[gnu::noinline]] void count_round();
   void conclude();
   bool reason_for_a_pass() const;
+  [[gnu::noinline]] bool reason_besides_corrections() const;
   void record();
+  [[gnu::noinline, gnu::cold]] void hand_over_timeline();
+  [[gnu::noinline, gnu::cold]] void hand_over_rows();
   [[gnu::noinline, gnu::cold]] bool repeats_others(std::size_t row) const;
   [[gnu::noinline, gnu::cold]] void record_others(std::size_t row);
-  bool next_timer(Time at_most, bool corrections_only);
-  bool has_calendar_end(Time time) const;
-  void decide_measured(Decider &decider);
-  void replay_pass();
-  void replay_before_the_first_pass();
-  void recall(Decider &decider);
+  [[gnu::noinline]] bool next_timer(Time at_most, bool corrections_only);
+  [[gnu::noinline]] bool has_calendar_end(Time time) const;
+  [[gnu::noinline, gnu::cold]] void refill();
+  [[gnu::noinline]] void decide_measured(Decider &decider);
+  [[gnu::noinline]] void replay_pass();
+  [[gnu::noinline]] void replay_before_the_first_pass();
+  [[gnu::noinline]] void recall(Decider &decider);
 
   // Why jobs wait (reasons.cpp): at the end of an instant.
   [[gnu::noinline, gnu::cold]] void tell_reasons();
@@ -140,8 +148,15 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void read_attachments(Job &job, std::size_t i);
   void make_eligible(Slot slot);
   void begin(Slot slot, double priority, Backfilled backfilled);
+  bool starts_at_once(const Job &job) {
+    return by_itself_ && job.request->loose && job.count > 0 && cluster_.takes_at_once();
+  }
+  [[gnu::noinline]] void begin_at_once(Slot slot, double priority, Backfilled backfilled);
   void occupy(Slot slot);
+  void set_off(Slot slot);
   void complete(Slot slot);
+  void learn(Slot slot);  // how long it ran: estimators and histories
+  Time corrected(Job &job) const;
   void correct(Slot slot);
   void cancel(Slot slot);
   void leave(Slot slot, State state);
@@ -212,7 +227,13 @@ class Engine : public std::enable_shared_from_this<Engine> {
   [[gnu::noinline, gnu::cold]] void fill_keys();
   void set_timer(Time time, TimerKind kind, Slot slot);
   Time true_end(const Job &job) const;
-  const EstimatedEnds &estimated_ends();
+  const EstimatedEnds &estimated_ends(Time until);
+  struct Started {
+    std::uint64_t order;
+    Slot slot;
+  };
+  bool stays_unlisted(const Started &who);
+  void believe_end(Slot slot, Time end);
   void write(const Job &job, State state);
   [[gnu::noinline, gnu::cold]] void write_piece(Job &job, PieceEnd how, Reason reason = Reason::None);
 
@@ -260,11 +281,11 @@ class Engine : public std::enable_shared_from_this<Engine> {
     if ((steps_left_ -= steps) < 0) [[unlikely]]
       look_at_the_clock();
   }
-  void look_at_the_clock();
+  [[gnu::noinline, gnu::cold]] void look_at_the_clock();
   void tick();  // at the end of an instant
 
-  [[noreturn]] void refuse(const char *what, Slot slot, const std::string &why) const;
-  [[noreturn]] void refuse_node(const char *what, int node, const char *why) const;
+  [[noreturn, gnu::noinline, gnu::cold]] void refuse(const char *what, Slot slot, const std::string &why) const;
+  [[noreturn, gnu::noinline, gnu::cold]] void refuse_node(const char *what, int node, const char *why) const;
 
   // Running jobs by (end, order of starting). An entry is out of date when its job has left or its end has moved.
   struct End {
@@ -280,7 +301,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   bool out_of_date(const End &entry) const;
   const End *next_end();  // the next one that is not; null if nothing runs
 
-  void validate() const;
+  [[gnu::noinline]] void validate() const;
 
   using Clock = std::chrono::steady_clock;
   struct Meter {
@@ -301,30 +322,45 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::unique_ptr<Usage> usage_;        // null if no order asks for it
   std::unique_ptr<BudgetBooks> books_;  // null if there is no budget
   bool track_ends_ = false;
+  bool by_itself_ = false;  // where a job goes is a matter of first-fit and cores alone: nobody else has a say in it
   bool cores_say_it_all_ = true;  // of every job that has been eligible: see Plan::countable
 
   std::deque<Request> requests_;
-  std::vector<Reason> request_reasons_;
+  struct Known {
+    const Request *request;
+    Reason reason;
+  };
+  std::vector<Known> known_;  // the requests, by number, and why their jobs are rejected
   JobColumns input_;
   std::size_t cursor_ = 0;
   std::int64_t input_begin_ = 0;  // position in the log of its first job
   bool input_over_ = false;
 
+  struct Led {
+    bool open = true;  // an instant that has not been looked at yet
+    std::vector<Time> wakes;
+  };
   Time now_ = 0, until_ = kNever;
   bool instant_open_ = false;
+  std::unique_ptr<Led> led_;  // null: time is our own
   JobPool jobs_;
   std::vector<Slot> gone_;  // left in this round; their slots are free when the decider has been told
   Slot waiting_first_ = kNoSlot, waiting_last_ = kNoSlot;
   Heap<End> ends_;
   std::vector<End> ending_;  // passes=event: due in this instant, not yet told
   std::size_t ended_here_ = 0;
-  EstimatedEnds estimated_ends_;
-  static constexpr std::size_t kMostUnlisted = 1024;
+  EstimatedEnds estimated_ends_;                       // of jobs that are `listed`
   static constexpr std::int64_t kMostRounds = 10'000;  // of one instant without progress, besides one for each job
   std::int64_t rounds_ = 0, round_progress_ = -1;
   Time round_time_ = -kNever;
-  std::vector<std::pair<std::uint64_t, Slot>>
-      unlisted_;  // started since they were last put in order: (start order, slot)
+  // Those that are not (some may have left): started since somebody last asked, and, of those before, the ones that are
+  // believed to end after the horizon.
+  static constexpr std::size_t kMostUnlisted = 1024, kWorthALook = 32;
+  std::vector<Started> unlisted_, later_;
+  Time horizon_ = kNever;
+  std::size_t asked_ = 0;  // since all of later_ were looked at
+  static constexpr double kFarthest = 1e6;
+  double stretch_ = 1;
   Heap<Timer> timers_;
   ComingJobs coming_;  // submitted during the run, for later
   Tickets tickets_;

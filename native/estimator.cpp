@@ -54,7 +54,8 @@ class LastTwo final : public Estimator {
 }  // namespace
 
 Time Estimator::correct(const Job &job) const {
-  constexpr std::array<Time, 11> kSteps = {60, 300, 900, 1800, 3600, 7200, 18000, 36000, 72000, 180000, 360000};
+  constexpr std::array<Time, kCorrections> kSteps = {60,    300,   900,   1800,   3600,  7200,
+                                                     18000, 36000, 72000, 180000, 360000};
   const Time elapsed = job.estimate;
   const auto step = static_cast<std::size_t>(job.corrections);
   if (step >= kSteps.size()) return job.limit > elapsed ? job.limit : elapsed + kSteps.back();

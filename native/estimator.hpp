@@ -13,7 +13,8 @@ class Estimator {
   virtual Time estimate(const Job &job, Slot slot) = 0;  // once, at submission
   virtual void ended(const Job & /*job*/, Slot /*slot*/, Time /*runtime*/) {}
 
-  // The new estimate, a longer one, of a job that has outlived its current one.
+  // The new estimate, a longer one, of a job that has outlived its current one. After so many it is always by as much.
+  static constexpr int kCorrections = 11;
   virtual Time correct(const Job &job) const;
 
   static std::unique_ptr<Estimator> make(const std::string &name, double factor, bool kill_at_limit);

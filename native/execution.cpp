@@ -83,6 +83,7 @@ std::vector<Slot> View::neighbours(Slot slot) const {
 void Engine::add_execution(std::shared_ptr<Execution> model) {
   if (model->sets_rates()) watch_neighbours_ = true, occupants().watch();
   decide_work_ = decide_work_ || model->decides_work();
+  by_itself_ = by_itself_ && !decide_work_;
   executions_.push_back(std::move(model));
 }
 

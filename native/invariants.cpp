@@ -34,6 +34,10 @@ void Engine::validate() const {
       require(owner_of(job.pace->factors[i - 1]) < owner_of(job.pace->factors[i]), "factors are not in order");
     if (job.released) continue;
     tracked += job.listed;
+    const auto is_it = [&](const Started &who) { return who.slot == slot && who.order == job.start_order; };
+    const bool later = job.estimated_end > horizon_ && std::any_of(later_.begin(), later_.end(), is_it);
+    require(!track_ends_ || job.listed || later || std::any_of(unlisted_.begin(), unlisted_.end(), is_it),
+            "a running job is not among the estimated ends, and will not be");
     machine_.apply(fresh, *job.request, job.shares, -1, job.granted.get());
     if (job.granted) devices.change(job.shares, *job.granted, true);
     require(job.end >= now_ && (job.estimated_end > now_ || job.end == now_ || job.estimated_end == now_),
@@ -49,6 +53,7 @@ void Engine::validate() const {
   require(fresh.free == cluster_.state().free && fresh.jobs == cluster_.state().jobs, "free resources do not add up");
   require(fresh.spending == cluster_.state().spending, "what is taken of the budget does not add up");
   require(devices == cluster_.devices(), "the devices in use are not those of the running jobs");
+  require(cluster_.free_nodes().agrees(machine_, cluster_.state()), "the index of free nodes is wrong");
   Amount free_cores = 0;
   for (int node = 0; node < machine_.nodes(); ++node)
     for (int r = 0; r < machine_.resources(); ++r) {

@@ -68,7 +68,8 @@ struct Pace {
   std::int32_t stays = 0;       // on nodes, that are over and written down
   bool changed = false;         // its rate has changed since it took its nodes,
   Time begin = 0;               // which was then,
-  double work = 0;              // with so much left to do
+  double work = 0;              // with so much left to do,
+  double done = 0;              // of which so much was done at Job::since,
   double believed = 0;          // and so much as believed, at Job::since, if beliefs follow rates
   Time first_start = std::numeric_limits<double>::quiet_NaN();  // of one that was requeued
   double whole = -1;  // the work of the whole job where it runs, if not its runtime; -1 if it is
@@ -163,9 +164,11 @@ struct alignas(64) Job {
   double whole() const { return pace && pace->whole >= 0 ? pace->whole : runtime; }
   // When it first began to run; not a number if it has not.
   Time first_start() const { return pace && !std::isnan(pace->first_start) ? pace->first_start : start; }
-  // What it has done of it by then; what it cost to begin again is not among it.
+  // What it has done of it by then; what it cost to begin again is not among it. Of a job without an end nobody knows
+  // how much was left before: what it has done since it took its nodes.
   double done(Time now) const {
     const double doing = doing_since(now);
+    if (work == kNever) return doing + (pace && pace->changed ? pace->done : 0);
     const double left = work - doing - std::max(overhead - doing, 0.0);
     return std::clamp(whole() - left, 0.0, whole());
   }

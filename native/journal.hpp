@@ -34,6 +34,7 @@ enum class Act : std::uint8_t {
   Waits,    // what a job waits for from now on,
   Explain,  // what a decider says of it,
   Refused,  // and that an observer did not let it start
+  Complete,
 };
 
 // Whose turn it is in a pass: observers' before, the decider's, observers' after.

@@ -29,7 +29,7 @@ void Engine::submit() {
   job.submit = input_.submit[i];
   job.runtime = input_.runtime[i], job.limit = input_.limit[i];
   job.request_number = input_.request[i];
-  job.request = &requests_[static_cast<std::size_t>(job.request_number)];
+  job.request = known_[static_cast<std::size_t>(job.request_number)].request;
   job.count = input_.count[i], job.cores = job.count * job.request->cores;
   job.user = input_.user[i], job.group = input_.group[i], job.queue = input_.queue[i];
   job.partition = input_.partition[i];
@@ -56,7 +56,7 @@ void Engine::enter(Slot slot, Time cancel) {
   if (!(job.first_estimate > 0)) job.first_estimate = 1;  // nobody can plan with a job that takes no time
   job.estimate = job.first_estimate;
   job.state = State::Held;
-  job.reason = request_reasons_[static_cast<std::size_t>(job.request_number)];
+  job.reason = known_[static_cast<std::size_t>(job.request_number)].reason;
   if (job.reason == Reason::None && job.count > job.request->largest) job.reason = Reason::TooLarge;
   if (job.reason == Reason::None && machine_.capped() && !affordable_alone(job)) [[unlikely]]
     job.reason = Reason::OverBudget;
@@ -88,7 +88,7 @@ void Engine::read_shapes(Job &job, std::size_t i) {
   job.flexible->shapes.push_back({job.request, job.request_number, job.count, job.runtime, job.limit});
   for (std::size_t k = first; k < last; ++k) {
     const std::int32_t request = input_.shape_request[k];
-    job.flexible->shapes.push_back({&requests_[static_cast<std::size_t>(request)], request, input_.shape_count[k],
+    job.flexible->shapes.push_back({known_[static_cast<std::size_t>(request)].request, request, input_.shape_count[k],
                                     input_.shape_runtime[k], input_.shape_limit[k]});
   }
   job.flexible->malleable = input_.malleable[i];
@@ -231,6 +231,22 @@ void Engine::give_back_granted(const Job &job) { cluster_.give_back(*job.request
     tell_start(job);
 }
 
+// The same of a job whose shares are not chosen yet, where they can be chosen and taken in one go, and fit.
+[[gnu::flatten]] void Engine::begin_at_once(Slot slot, double priority, Backfilled backfilled) {
+  Job &job = jobs_[slot];
+  cluster_.take_first(job.count, job.shares);
+  job.allocated_cores = job.count;
+  if (journal_) [[unlikely]]
+    view_->note(Act::Start, slot, priority, -1, job.shape, backfilled.code, job.shares, nullptr);
+  dequeue(slot);
+  job.key = priority, job.backfilled = backfilled;
+  job.start = now_;
+  job.used = 0, job.allowance = job.limit;
+  set_off(slot);
+  if (job.awaited) [[unlikely]]
+    tell_start(job);
+}
+
 // Takes job.shares and works there from now on, at rate 1.
 void Engine::occupy(Slot slot) {
   Job &job = jobs_[slot];
@@ -242,6 +258,12 @@ void Engine::occupy(Slot slot) {
     job.allocated_cores = cluster_.take(*job.request, job.shares);
   if (books_) [[unlikely]]
     write_books(slot, true);
+  set_off(slot);
+}
+
+// It has its nodes.
+void Engine::set_off(Slot slot) {
+  Job &job = jobs_[slot];
   if (note_moves_) note_move(slot, true);
   job.state = State::Running;
   job.since = now_, job.rate = 1;
@@ -254,7 +276,7 @@ void Engine::occupy(Slot slot) {
   ends_.push({job.end, job.start_order, slot, job.moves});
   job.listed = false;
   if (track_ends_) unlisted_.push_back({job.start_order, slot});
-  if (unlisted_.size() > kMostUnlisted) estimated_ends();
+  if (unlisted_.size() > kMostUnlisted) estimated_ends(horizon_);
   if (job.estimated_end < job.end) set_timer(std::max(job.estimated_end, now_), TimerKind::Correct, slot);
   if (job.flexible) set_point(slot);
 }
@@ -310,16 +332,42 @@ void Engine::release(Slot slot) {
   ++changes_;
 }
 
-// Many jobs start and end while nobody asks: they are put in order only when somebody does.
-const EstimatedEnds &Engine::estimated_ends() {
-  for (const auto &[order, slot] : unlisted_) {
-    Job &job = jobs_[slot];
-    if (job.state != State::Running || job.released || job.start_order != order) continue;
-    estimated_ends_.insert(entry(job, slot));
-    job.listed = true;
+// Many jobs start and end while nobody asks, and most end long before they are believed to: they are put in order only
+// when somebody asks, and looks so far ahead. Looking further takes a look at all others: where that is many for each
+// time that somebody asks, it is done for farther ahead than was asked for.
+const EstimatedEnds &Engine::estimated_ends(Time until) {
+  ++asked_;
+  const bool further = until > horizon_;
+  if (further || later_.size() > 2 * static_cast<std::size_t>(running_count_) + kMostUnlisted) {
+    stretch_ = later_.size() > kWorthALook * asked_ ? std::min(2 * stretch_, kFarthest) : std::max(stretch_ / 2, 1.0);
+    horizon_ = further ? now_ + stretch_ * (until - now_) : until;
+    asked_ = 0;
+    std::erase_if(later_, [this](const Started &who) { return !stays_unlisted(who); });
+  } else if (stretch_ == 1) {
+    horizon_ = until;
   }
+  for (const Started &who : unlisted_)
+    if (stays_unlisted(who)) later_.push_back(who);
   unlisted_.clear();
   return estimated_ends_;
+}
+
+// False: it has left, or has been put in order by now.
+bool Engine::stays_unlisted(const Started &who) {
+  Job &job = jobs_[who.slot];
+  if (job.state != State::Running || job.released || job.listed || job.start_order != who.order) return false;
+  if (job.estimated_end > horizon_) return true;
+  estimated_ends_.insert(entry(job, who.slot));
+  job.listed = true;
+  return false;
+}
+
+void Engine::believe_end(Slot slot, Time end) {
+  Job &job = jobs_[slot];
+  if (job.listed) estimated_ends_.erase(entry(job, slot));
+  job.estimated_end = end;
+  job.listed = job.listed || (track_ends_ && end <= horizon_);
+  if (job.listed) estimated_ends_.insert(entry(job, slot));
 }
 
 void Engine::stop(Slot slot) {
@@ -328,17 +376,22 @@ void Engine::stop(Slot slot) {
   --running_count_, running_cores_ -= jobs_[slot].cores;
 }
 
+void Engine::learn(Slot slot) {
+  const Job &job = jobs_[slot];
+  const Time ran = job.used + (now_ - job.since);
+  estimator_->ended(job, slot, ran);
+  if (options_.keep_history)
+    history_[job.user].push_back({job.id, job.cores, job.submit, job.start, now_, ran, job.limit});
+}
+
 void Engine::complete(Slot slot) {
   Job &job = jobs_[slot];
-  estimator_->ended(job, slot, job.used + (now_ - job.since));  // may throw: nothing has changed yet
+  learn(slot);  // may throw: nothing has changed yet
   if (!job.released) release(slot);
   --running_count_, running_cores_ -= job.cores;
   const bool killed = options_.kill_at_limit && job.since + needed_for(job) > job.end;
   if (job.pieced) write_piece(job, killed ? PieceEnd::Killed : PieceEnd::Completed);
   if (killed && job.runtime <= job.limit) job.reason = Reason::SlowedToLimit;
-  if (options_.keep_history)
-    history_[job.user].push_back(
-        {job.id, job.cores, job.submit, job.start, now_, job.used + (now_ - job.since), job.limit});
   leave(slot, killed ? State::Killed : State::Completed);
   tell(Event::Kind::Completed, slot);
 }
@@ -352,29 +405,39 @@ void Engine::complete(Slot slot) {
   if (options_.kill_at_limit) left = std::min(left, job.allowance);
   const Time end = std::max(job.since + left, now_);
   if (end == job.estimated_end) return;
-  if (job.listed) estimated_ends_.erase(entry(job, slot));
-  job.estimated_end = end;
-  if (job.listed) estimated_ends_.insert(entry(job, slot));
+  believe_end(slot, end);
   if (job.estimated_end < job.end) set_timer(job.estimated_end, TimerKind::Correct, slot);
   ++changes_;
   tell(Event::Kind::Corrected, slot);
+}
+
+// It may stand still for ever, or nobody will ever say that it is done; a world that leads may do so at any time, but
+// then it may be late: as many steps as it takes, and from now on where there are no more.
+Time Engine::corrected(Job &job) const {
+  if (job.end == kNever && !(led_ && job.rate > 0)) return kNever;
+  Time estimate = estimator_->correct(job);
+  const auto past = [&] { return !(job.since + (estimate - job.used) > now_); };
+  while (led_ && past()) {
+    if (job.corrections > Estimator::kCorrections) return kNever;  // so late that nothing can be added to the time
+    job.estimate = ++job.corrections < Estimator::kCorrections ? estimate : job.used + (now_ - job.since);
+    estimate = estimator_->correct(job);
+  }
+  return estimate;
 }
 
 void Engine::correct(Slot slot) {
   Job &job = jobs_[slot];
   const Time before = job.estimate;
   if (options_.follow_rates && job.pace && job.pace->changed) [[unlikely]] {
-    job.estimate = job.end < kNever ? estimator_->correct(job) : kNever;
+    job.estimate = corrected(job);
     ++job.corrections;
     job.pace->believed = job.rate * (now_ - job.since) + (job.estimate - before);
     believe(slot);
     return;
   }
-  if (job.listed) estimated_ends_.erase(entry(job, slot));
-  job.estimate = job.end < kNever ? estimator_->correct(job) : kNever;  // it may stand still for ever
+  job.estimate = corrected(job);
   ++job.corrections;
-  job.estimated_end = job.since + (job.estimate - job.used);
-  if (job.listed) estimated_ends_.insert(entry(job, slot));
+  believe_end(slot, job.since + (job.estimate - job.used));
   if (job.estimated_end < job.end) set_timer(job.estimated_end, TimerKind::Correct, slot);
   ++changes_;
   tell(Event::Kind::Corrected, slot);
@@ -417,10 +480,11 @@ void Engine::write_piece(Job &job, PieceEnd how, Reason reason) {
   const std::size_t row = pieces_->new_row();
   Pace &pace = pace_of(job);
   const double work = pace.changed ? pace.work : job.work;
+  const double done = work < kNever ? work - job.remaining(now_) : job.done(now_);
   pieces_->sequence[row] = job.sequence, pieces_->id[row] = job.id;
   pieces_->cores[row] = job.cores, pieces_->count[row] = job.count, pieces_->request[row] = job.request_number;
   pieces_->begin[row] = pace.changed ? pace.begin : job.since, pieces_->end[row] = now_;
-  pieces_->work[row] = work, pieces_->done[row] = how == PieceEnd::Completed ? work : work - job.remaining(now_);
+  pieces_->work[row] = work, pieces_->done[row] = how == PieceEnd::Completed && reason == Reason::None ? work : done;
   pieces_->whole[row] = job.whole(), pieces_->expected_end[row] = job.expected_end;
   pieces_->how[row] = static_cast<std::uint8_t>(how), pieces_->reason[row] = static_cast<std::uint8_t>(reason);
   pieces_->allocated[row] = pieces_->allocations.add(job.shares);
@@ -445,13 +509,15 @@ void Engine::write_node(int node, NodeMode mode) {
   node_rows_->time[row] = now_, node_rows_->node[row] = node, node_rows_->mode[row] = static_cast<std::uint8_t>(mode);
 }
 
+void Engine::hand_over_rows() {
+  const int next = rows_.number() + 1;
+  host_.take(std::move(rows_));
+  rows_ = JobRows(next, rows_.content);
+}
+
 // The row of a job that leaves now.
 void Engine::write(const Job &job, State state) {
-  if (!rows_.has_room(job.shares)) {
-    const int next = rows_.number() + 1;
-    host_.take(std::move(rows_));
-    rows_ = JobRows(next, rows_.content);
-  }
+  if (!rows_.has_room(job.shares)) hand_over_rows();
   const std::size_t row = rows_.new_row();
   const bool started = !std::isnan(job.start);
   rows_.sequence[row] = job.sequence, rows_.cores[row] = job.cores;

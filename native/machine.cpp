@@ -44,6 +44,7 @@ void Machine::prepare(Request &request, bool all_exclusive, bool contiguous) con
   const bool only_cores = std::all_of(request.chunk.begin() + 1, request.chunk.end(), [](Amount a) { return a == 0; });
   request.plain = request.cores == 1 && only_cores && anywhere && !request.per_node_min && !request.per_node_max &&
                   request.exclusive == all_exclusive;
+  request.loose = request.plain && !request.exclusive;
   request.countable = request.plain && !contiguous && (!capped_ || (counting_ && !request.exclusive));
   Amount run = 0;  // chunks on neighbouring usable nodes: what `contiguous` can hope for
   for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -173,6 +174,15 @@ int FreeNodes::next(int from, Amount at_least) const {
   return from;  // a request for no cores: any node may do
 }
 
+bool FreeNodes::agrees(const Machine &machine, const NodeState &state) const {
+  for (const Level &level : levels_)
+    for (int node = 0; node < machine.nodes(); ++node) {
+      const bool has = state.free[static_cast<std::size_t>(node * machine.resources())] >= level.cores;
+      if (level.nodes.has(node) != has || (level.nodes.next(node) == node) != has) return false;
+    }
+  return true;
+}
+
 void FreeNodes::expect(Amount at_least, const Machine &machine, const NodeState &state) {
   if (at_least <= 0) return;
   const auto cores = static_cast<Amount>(std::bit_floor(static_cast<std::uint64_t>(at_least)));
@@ -269,12 +279,22 @@ Amount LiveCluster::change(const Request &request, const Shares &shares, int sig
     std::int32_t *jobs = state_.jobs.data();
     const Amount each = sign * request.cores;
     Amount chunks = 0;
-    for (const Share &share : shares) {
-      const Amount before = free[share.node], after = before + each * share.chunks;
-      free[share.node] = after;
-      jobs[share.node] -= sign;
-      chunks += share.chunks;
-      free_nodes_.change(share.node, before, after);
+    NodeSet *const with_any = free_nodes_.with_any();
+    if (with_any && each > 0) {
+      for (const Share &share : shares) {
+        free[share.node] += each * share.chunks;
+        --jobs[share.node];
+        chunks += share.chunks;
+        with_any->insert(share.node);
+      }
+    } else {
+      for (const Share &share : shares) {
+        const Amount before = free[share.node], after = before + each * share.chunks;
+        free[share.node] = after;
+        jobs[share.node] -= sign;
+        chunks += share.chunks;
+        free_nodes_.change(share.node, before, after);
+      }
     }
     free_cores_ += each * chunks;
     if (machine_->budget()) [[unlikely]]
@@ -282,6 +302,30 @@ Amount LiveCluster::change(const Request &request, const Shares &shares, int sig
     return request.cores * chunks;
   }
   return change_any(request, shares, sign, nullptr);
+}
+
+// flatten: the compiler would not inline the vector's push_back, which then takes longer than all the rest.
+[[gnu::flatten]] void LiveCluster::take_first(Amount cores, Shares &shares) {
+  NodeSet &nodes = *free_nodes_.with_any();
+  Amount *free = state_.free.data();
+  std::int32_t *jobs = state_.jobs.data();
+  free_cores_ -= cores;
+  shares.clear();
+  for (;;) {
+    const std::size_t w = nodes.first_word();
+    std::uint64_t left = nodes.word(w);
+    do {
+      const auto node = static_cast<int>(w * 64) + std::countr_zero(left);
+      const Amount here = std::min(free[node], cores);
+      shares.push_back({node, static_cast<std::int32_t>(here)});
+      ++jobs[node];
+      free[node] -= here, cores -= here;
+      if (free[node] > 0) break;
+      left &= left - 1;
+    } while (left && cores > 0);
+    nodes.set_word(w, left);
+    if (cores == 0) return;
+  }
 }
 
 Amount LiveCluster::take(const Request &request, const Shares &shares, const Granted &granted) {

@@ -1,6 +1,7 @@
 // The machine: nodes in groups, what one node can still take, and the live cluster with its indexes.
 #pragma once
 
+#include <bit>
 #include <memory>
 #include <set>
 #include <utility>
@@ -18,9 +19,11 @@ struct Request {
   std::vector<bool> groups;  // which node groups may serve it
 
   // Derived by Machine::prepare:
-  Amount cores = 0, memory = 0, gpus = 0;  // of one chunk
-  bool plain = false;                      // single cores that may go anywhere
-  bool countable = false;                  // whether it fits is a matter of counting free cores
+  Amount cores = 0, memory = 0, gpus = 0;                   // of one chunk
+  bool plain = false;                                       // single cores that may go anywhere
+  bool loose = false;                                       // and share nodes with others
+  bool countable = false;                                   // whether it fits is a matter of counting free cores
+  bool counted() const { return countable && !exclusive; }  // and what it takes are the cores that it asks for
   // The cores that a node must have free to take anything of it.
   Amount node_cores() const { return cores * (per_node_min > 1 ? per_node_min : 1); }
   Amount largest = 0;                       // how many chunks an empty machine takes
@@ -129,6 +132,19 @@ class NodeSet {
     if (words_[i / 64] == 0) summary_[i / 4096] &= ~(1ull << (i / 64 % 64));
   }
   int next(int from) const;  // the first member >= from; the number of nodes if there is none
+  bool has(int node) const { return words_[static_cast<std::size_t>(node) / 64] >> (node % 64) & 1; }
+
+  // By words of 64 nodes. Some member has to be left for `first_word`.
+  std::size_t first_word() const {
+    std::size_t block = 0;
+    while (summary_[block] == 0) ++block;
+    return block * 64 + static_cast<std::size_t>(std::countr_zero(summary_[block]));
+  }
+  std::uint64_t word(std::size_t w) const { return words_[w]; }
+  void set_word(std::size_t w, std::uint64_t members) {
+    words_[w] = members;
+    summary_[w / 64] = (summary_[w / 64] & ~(1ull << (w % 64))) | std::uint64_t{members != 0} << (w % 64);
+  }
 
  private:
   int nodes_;
@@ -147,8 +163,11 @@ class FreeNodes {
           level.nodes.erase(node);
       }
   }
+  // Those with any free core, if requests have asked for nothing else; null if they have.
+  NodeSet *with_any() { return levels_.size() == 1 && levels_[0].cores == 1 ? &levels_[0].nodes : nullptr; }
   // A node from there on that may have so many free (it has at least half of it).
   int next(int from, Amount at_least) const;
+  bool agrees(const Machine &machine, const NodeState &state) const;  // for those who doubt it
   // Before the first `next` for such a request: sees to it that there is a level for it.
   void expect(Amount at_least, const Machine &machine, const NodeState &state);
 
@@ -201,6 +220,10 @@ class LiveCluster {
 
   Amount take(const Request &request, const Shares &shares) { return change(request, shares, -1); }
   Amount give_back(const Request &request, const Shares &shares) { return change(request, shares, +1); }
+  // Single cores of the first nodes that have some, chosen and taken in one go: where that is the placement, and nobody
+  // is in its way. There have to be so many.
+  bool takes_at_once() { return simple_ && free_nodes_.with_any(); }
+  void take_first(Amount cores, Shares &shares);
   // The same of what was granted, with its devices.
   Amount take(const Request &request, const Shares &shares, const Granted &granted);
   Amount give_back(const Request &request, const Shares &shares, const Granted &granted);

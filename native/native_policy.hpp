@@ -39,6 +39,11 @@ class NativePolicy {
     for (const auto &source : sources_) source->set_view(view);
     if (!policy_) policy_ = make_policy(*choice_, view->has_calendar());
   }
+  // Of one that has decided.
+  std::vector<Intention> intentions(const std::shared_ptr<View> &view) {
+    if (view->over()) throw DecisionError("the simulation is over: nothing is planned any more");
+    return policy_ ? policy_->intentions(*view) : std::vector<Intention>();
+  }
   std::shared_ptr<Decider> release() { return std::move(policy_); }
   std::vector<double> memory() const { return policy_ ? policy_->memory() : std::vector<double>(); }
   void recall(const std::shared_ptr<View> &view, const std::vector<double> &memory) {

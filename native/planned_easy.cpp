@@ -17,10 +17,8 @@ class PlannedEasy final : public QueuePolicy {
   void review(View &view) override {
     QueuePolicy::review(view);
     if (!in_step()) return;
-    const auto most =
-        static_cast<std::size_t>(depth_ < 0 ? reservations_ : std::min<std::int64_t>(reservations_, depth_ + 1));
     std::vector<Reservation> first;
-    for (WaitingList::Position p; !queue_.at_end(p) && first.size() < most; p = queue_.next(p))
+    for (WaitingList::Position p; !queue_.at_end(p) && first.size() < most(); p = queue_.next(p))
       first.push_back({queue_[p].slot});
     blame_.look(view, view.plans_by_nodes(), first);
   }
@@ -31,6 +29,15 @@ class PlannedEasy final : public QueuePolicy {
   }
 
  protected:
+  void reservations(View &view, std::vector<Intention> &waiting) override {
+    const std::unique_ptr<Plan> plan = Plan::of(view);
+    for (std::size_t i = 0; i < std::min(most(), waiting.size()); ++i) {
+      Intention &each = waiting[i];
+      const Job &job = view.job(each.slot);
+      each.start = plan->earliest(job, each.shares);
+      if (each.start < kNever) plan->occupy(job, each.shares, each.start, each.start + job.estimate);
+    }
+  }
   bool settles(const View &) const override { return false; }  // the plan is made anew each time
 
   void pass(View &view) override {
@@ -65,6 +72,11 @@ class PlannedEasy final : public QueuePolicy {
   }
 
  private:
+  // How many of those who wait are protected.
+  std::size_t most() const {
+    return static_cast<std::size_t>(depth_ < 0 ? reservations_ : std::min<std::int64_t>(reservations_, depth_ + 1));
+  }
+
   void backfill_in_scan_order(View &view, WaitingList::Position p, std::int64_t left) {
     std::vector<Waiting> rest;
     for (; !queue_.at_end(p); p = queue_.next(p)) {

@@ -31,6 +31,7 @@ class HostedDecider final : public Decider {
   void decide(View &view, std::span<const Event> events) override;
   void after(View &view) override;
   bool needs_estimated_ends() const override { return true; }
+  Time usage_half_life() const override { return native_->usage_half_life(); }
   bool observed() const override { return !before_.is_none() || !after_.is_none() || !woken_.is_none(); }
   std::vector<double> memory() const override { return native_->memory(); }
   void recall(View &view, std::span<const double> memory) override;

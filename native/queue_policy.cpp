@@ -4,9 +4,9 @@
 
 namespace schedlab {
 
-void QueuePolicy::decide(View &view, std::span<const Event> events) {
-  look_at(view, events);
-  if (periods_.any()) [[unlikely]] {
+[[gnu::flatten]] void QueuePolicy::decide(View &view, std::span<const Event> events) {
+  notice(view, events);
+  if (in_time_) [[unlikely]] {
     decide_in_time(view, events);
     return;
   }
@@ -89,6 +89,15 @@ void QueuePolicy::review(View &view) {
   if (in_step_ && !(periods_.keys > 0) && changing(view)) refresh(view);
 }
 
+std::vector<Intention> QueuePolicy::intentions(View &view) {
+  std::vector<Intention> found;
+  QueuePolicy::review(view);  // theirs is for reasons, which not every run gives
+  if (!in_step_) return found;
+  for (WaitingList::Position p; !queue_.at_end(p); p = queue_.next(p)) found.push_back({queue_[p].slot});
+  if (!found.empty()) reservations(view, found);
+  return found;
+}
+
 std::vector<double> QueuePolicy::memory() const {
   std::vector<double> values = promises_ ? promises_->memory() : std::vector<double>();
   if (periods_.any())
@@ -112,7 +121,9 @@ void QueuePolicy::recall(View &view, std::span<const double> memory) {
   seen_changes_ = ~std::uint64_t{0};
 }
 
-[[gnu::flatten]] void QueuePolicy::look_at(View &view, std::span<const Event> events) {
+void QueuePolicy::look_at(View &view, std::span<const Event> events) { notice(view, events); }
+
+void QueuePolicy::notice(View &view, std::span<const Event> events) {
   fresh_.clear();
   if (order_.by_promises()) [[unlikely]]
     keep_promises(view, events);
@@ -134,8 +145,11 @@ void QueuePolicy::recall(View &view, std::span<const double> memory) {
   }
   // A dynamic order is asked about the whole queue anyway, if there is one.
   if (!order_.by_formula() && (!dynamic() || queue_.empty())) ask_for_keys(view);
-  if (fresh_.size() > 1)
-    std::sort(fresh_.begin(), fresh_.end(), [](const Waiting &a, const Waiting &b) { return a.before(b); });
+  if (fresh_.size() > 1) sort_fresh();
+}
+
+void QueuePolicy::sort_fresh() {
+  std::sort(fresh_.begin(), fresh_.end(), [](const Waiting &a, const Waiting &b) { return a.before(b); });
 }
 
 void QueuePolicy::keep_promises(View &view, std::span<const Event> events) {

@@ -31,13 +31,17 @@ using WaitingList = BlockList<Waiting, LeastCores>;
 class QueuePolicy : public Decider {
  public:
   explicit QueuePolicy(const PolicyChoice &choice)
-      : order_(choice.order), periods_(choice.periods), half_life_(order_.by_usage() ? choice.half_life : 0) {}
+      : order_(choice.order),
+        periods_(choice.periods),
+        in_time_(periods_.any()),
+        half_life_(order_.by_usage() ? choice.half_life : 0) {}
 
   void decide(View &view, std::span<const Event> events) override;
   std::vector<double> memory() const override;
   void recall(View &view, std::span<const double> memory) override;
   void review(View &view) override;
   Time usage_half_life() const override { return half_life_; }
+  std::vector<Intention> intentions(View &view) final;
   Why why(View &view, Slot slot) final { return in_step_ ? reason(view, slot) : view.why(slot); }
 
  protected:
@@ -60,6 +64,8 @@ class QueuePolicy : public Decider {
   virtual void left(View &, Slot) {}
   // Why it waits, by the rules of the discipline. Asked after `review`; the queue is not empty.
   virtual Why reason(View &view, Slot slot) = 0;
+  // Adds the reservations to those who wait, in order. The queue is not empty.
+  virtual void reservations(View & /*view*/, std::vector<Intention> & /*waiting*/) {}
   virtual bool dynamic() const { return order_.dynamic(); }
   // Have the keys of waiting jobs changed? Of an order whose keys age, not before the first job is old enough.
   bool changing(const View &view) const { return dynamic() || oldest_ < view.now() - order_.ages_after(); }
@@ -84,8 +90,11 @@ class QueuePolicy : public Decider {
 
  private:
   [[gnu::noinline, gnu::cold]] void decide_in_time(View &view, std::span<const Event> events);
+  void notice(View &view, std::span<const Event> events);
+  [[gnu::noinline]] void sort_fresh();
   void start_in_order(View &view);
 
+  bool in_time_;  // there are periods
   Time half_life_;
   // Where there are periods: what has happened since that takes a pass, and a pass with backfilling;
   bool pass_owed_ = false, backfill_owed_ = false;

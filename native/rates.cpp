@@ -53,6 +53,7 @@ void Engine::change_rate(Slot slot, std::int32_t owner, double factor) {
   Pace &pace = pace_of(job);
   note_stay(job);
   pace.believed -= job.rate * (now_ - job.since);
+  pace.done += job.rate * (now_ - job.since);
   settle(job);
   auto &factors = pace.factors;
   const auto place =
@@ -76,7 +77,7 @@ void Engine::note_stay(Job &job) {
   Pace &pace = pace_of(job);
   if (pace.changed) return;
   pace.changed = true;
-  pace.begin = job.since, pace.work = job.work, pace.believed = job.estimate - job.used;
+  pace.begin = job.since, pace.work = job.work, pace.done = 0, pace.believed = job.estimate - job.used;
 }
 
 void Engine::keep_rate(Slot slot, double rate) {

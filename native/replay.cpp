@@ -129,6 +129,9 @@ void View::redo(const JournalReader &past) {
     case Act::Kill:
       kill(slot, static_cast<Reason>(entry.code));
       break;
+    case Act::Complete:
+      complete(slot);
+      break;
     case Act::Requeue:
       requeue(slot, entry.a, entry.b, static_cast<Reason>(entry.code));
       break;

@@ -28,7 +28,7 @@ void Engine::describe(Job &job, const Submission &submission) const {
   job.submit = submission.at;
   job.runtime = submission.runtime, job.limit = submission.limit;
   job.request_number = submission.request;
-  job.request = &requests_[static_cast<std::size_t>(job.request_number)];
+  job.request = known_[static_cast<std::size_t>(job.request_number)].request;
   job.count = submission.count, job.cores = job.count * job.request->cores;
   job.user = submission.user, job.group = submission.group, job.queue = submission.queue;
   job.partition = submission.partition, job.application = submission.application;

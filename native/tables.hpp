@@ -51,11 +51,9 @@ struct AllocationRows : Batch {
   }
   // Where these end.
   std::int32_t add(const Shares &shares) {
-    for (const Share &share : shares) {
-      const std::size_t row = new_row();
-      node[row] = share.node, chunks[row] = share.chunks;
-    }
-    return static_cast<std::int32_t>(rows());
+    std::size_t row = new_rows(shares.size());
+    for (const Share &share : shares) node[row] = share.node, chunks[row] = share.chunks, ++row;
+    return static_cast<std::int32_t>(row);
   }
 };
 

@@ -14,7 +14,8 @@ View::~View() = default;
 std::shared_ptr<void> View::keep_alive() const { return engine_->shared_from_this(); }
 
 std::span<const Event> View::events() const { return engine_->events(); }
-const EstimatedEnds &View::estimated_ends() const { return engine_->estimated_ends(); }
+const EstimatedEnds &View::estimated_ends() const { return engine_->estimated_ends(kNever); }
+const EstimatedEnds &View::estimated_ends(Time until) const { return engine_->estimated_ends(until); }
 const std::vector<Slot> &View::suspended() const { return engine_->suspended_; }
 std::vector<Move> View::take_moves() { return std::exchange(engine_->moves_, {}); }
 std::int64_t View::node_changes() const { return engine_->node_changes_; }
@@ -40,6 +41,7 @@ void View::wake_at(Time time, std::int64_t waker) {
   if (!(time > engine_->now_)) throw DecisionError("cannot wake the policy at a time that is not in the future");
   note(Act::WakeAt, waker, time);
   if (time < kNever) engine_->timers_.push({time, Engine::TimerKind::Wake, engine_->timer_order_++, kNoSlot, waker});
+  if (engine_->led_ && time < kNever) engine_->led_->wakes.push_back(time);
 }
 
 std::int64_t View::waker() const {

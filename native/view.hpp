@@ -115,6 +115,8 @@ class View : public std::enable_shared_from_this<View> {
   Slot first_waiting() const;  // in order of eligibility; the next one is job(slot).next
   std::size_t waiting() const;
   const EstimatedEnds &estimated_ends() const;
+  // All that come by then, and perhaps some of the later ones: who needs the soonest need not have all put in order.
+  const EstimatedEnds &estimated_ends(Time until) const;
   const std::vector<Slot> &suspended() const;
   std::vector<Slot> held() const;  // by other jobs or by decisions, in the order of entering
   std::vector<Move> take_moves();  // since they were last taken
@@ -133,7 +135,8 @@ class View : public std::enable_shared_from_this<View> {
   // fits.
   std::uint64_t changes() const;
 
-  bool place(Slot slot, Shares &shares) const;  // where the placement would put it now; false if it does not fit
+  // Where the placement would put it now; false if it does not fit.
+  [[gnu::noinline]] bool place(Slot slot, Shares &shares) const;
   // Where a job that the plan puts on `shares` goes: there, or where a placement in Python wants it, if the plan has
   // room for it there. False if it cannot go anywhere now.
   bool place_beside(const Plan &plan, Slot slot, Shares &shares) const;
@@ -160,6 +163,7 @@ class View : public std::enable_shared_from_this<View> {
   bool start_as(Slot slot, std::int32_t shape, Grant *grant, double priority, Backfilled backfilled);
   void reject(Slot slot);
   void kill(Slot slot, Reason reason = Reason::ByDecision);
+  void complete(Slot slot);  // a running job has done its work, whatever it was said to be
   // Back to the queue: so much of its work need not be done again, so much comes on top.
   void requeue(Slot slot, double saved, double cost, Reason reason = Reason::ByDecision);
   void suspend(Slot slot);  // off its nodes, its work kept
@@ -212,7 +216,7 @@ class View : public std::enable_shared_from_this<View> {
 
  private:
   friend class Engine;
-  bool begin(Slot slot, double priority, Backfilled backfilled);  // job.shares are chosen
+  [[gnu::noinline]] bool begin(Slot slot, double priority, Backfilled backfilled);  // job.shares are chosen
   void note(Act act, std::int64_t who, double a = 0, double b = 0, std::int32_t shape = 0, std::uint8_t code = 0,
             const Shares &shares = {}, std::string_view extra = {});
   void note(Act act, std::int64_t who, double a, double b, std::int32_t shape, std::uint8_t code, const Shares &shares,
@@ -231,8 +235,8 @@ class View : public std::enable_shared_from_this<View> {
   void go_on(Slot slot, Grant grant, double cost, double whole);
   void move_to(Slot slot, std::int32_t shape, Grant grant, double cost, double whole);
   bool start_granted(Slot slot, Grant &grant, double priority, Backfilled backfilled);
-  bool start_beside_reservations(Slot slot, const Shares *nodes, double priority, Backfilled backfilled,
-                                 std::unique_ptr<Granted> granted = nullptr);
+  [[gnu::noinline]] bool start_beside_reservations(Slot slot, const Shares *nodes, double priority,
+                                                   Backfilled backfilled, std::unique_ptr<Granted> granted = nullptr);
   void check_nodes(const Job &job, Slot slot, const Shares &shares, const char *what) const;
   void check_usable(const Job &job, Slot slot, const Shares &shares, const char *what) const;
   // May it have this? And how many chunks are these amounts?
@@ -253,6 +257,14 @@ class View : public std::enable_shared_from_this<View> {
   bool plan_by_nodes_ = false;
   Time planned_at_ = 0;
   std::uint64_t planned_changes_ = 0, planned_starts_ = 0;
+};
+
+// What a policy has in mind for a waiting job.
+struct Intention {
+  Slot slot;
+  Time start = kNever;  // of its reservation; never: it has none
+  Shares shares = {};   // where that is, if it is known: plans by count know only that it fits
+  Amount spare = -1;    // cores that nobody needs then, beside it; -1: that is not a matter of counting
 };
 
 class Decider {
@@ -276,6 +288,8 @@ class Decider {
   virtual Slot all_wait_for(View &) { return kNoSlot; }
   virtual void review(View &) {}
   virtual Why why(View &view, Slot slot);
+  // For whoever wants to see the plan: all who wait, in its order. Between two passes; nothing if it keeps no queue.
+  virtual std::vector<Intention> intentions(View &) { return {}; }
 };
 
 // May a job that fits start on these nodes? For rules that are no matter of resources or a budget.

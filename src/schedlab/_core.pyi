@@ -285,6 +285,11 @@ class View:
         `reason`: preempted, node failure, maintenance or time limit; nothing if it is another one.
         """
 
+    def complete(self, job: Job) -> None:
+        """
+        A running job leaves as completed: its work is done, whatever is left of its runtime.
+        """
+
     def requeue(self, job: Job, saved: float = 0.0, cost: float = 0.0, reason: str = "") -> None:
         """
         Back to the queue. `saved` seconds of its work need not be done again, `cost` seconds come on top; `reason` as for `kill`.
@@ -560,6 +565,11 @@ class NativePolicy:
     def decide(self, view: View) -> None:
         """What it would do now, done."""
 
+    def plan(self, view: View) -> list[tuple[Job, float | None, list[tuple[int, int]], int | None]]:
+        """
+        (job, start, nodes, spare) of everybody who waits, in its order, after it has decided: the start of the reservation, if the job has one; (node, chunks), empty where the plan is a matter of counting; the cores that are left over then.
+        """
+
     def memory(self) -> list[float]:
         """What it remembers beyond the marks on jobs."""
 
@@ -648,6 +658,16 @@ class Simulation:
 
     def advance(self) -> bool:
         """Goes on to the next pass, step by step; False when it is over."""
+
+    def lead(self, time: float) -> None:
+        """
+        Step by step, where another world leads: time passes until then, and `advance` does not go beyond it. What is done to jobs and nodes before `advance` is told in its first pass.
+        """
+
+    def take_wakes(self) -> list[float]:
+        """
+        Of one that is led: the times of the wake-ups that were asked for since this was last asked.
+        """
 
     def next_event(self) -> float:
         """
@@ -749,6 +769,46 @@ def observe(
 ) -> tuple[int, bool]:
     """
     Fills what an agent sees of waiting jobs and the machine (schedlab.learn.observation). How many jobs wait, and whether one of them could start: any, or one of those with a row.
+    """
+
+def expand_sets(
+    text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    names: Sequence[str],
+) -> tuple[object, object, object, object]:
+    """
+    Node sets, one behind the other in `text`, as ranges of nodes: of each set the end; of each range its first node, the node after its last, and the chunks on each. ValueError, with the set, if it does not name such nodes.
+    """
+
+def gantt_rows(
+    first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    first_node: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    last_node: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    chunks: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    begin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    end: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    set: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    cores: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> tuple[object, object, object]:
+    """
+    Which rows stays get, in the order of their beginning: stay, low, high of each rectangle.
+    """
+
+def gantt_cells(
+    stay: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    low: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    high: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    job: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    begin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    end: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    span: tuple[float, float],
+    rows: int,
+    across: int,
+    down: int,
+) -> tuple[object, object]:
+    """
+    Rectangles of stays, in the order of their beginning, from afar, cell by cell: the job that has most of it (-1: none), and how much of it jobs have, 0 to 255.
     """
 
 class SwfParser:

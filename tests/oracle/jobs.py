@@ -122,7 +122,8 @@ Order = str | Callable[[Job, float], float]
 
 @dataclass(frozen=True, eq=False)
 class Act:
-    """What somebody does at a time, before or after the policy's pass: submit a job, or hold, release, withdraw one."""
+    """What somebody does at a time, before or after the policy's pass: submit a job, or hold, release, withdraw,
+    complete one."""
 
     time: float
     when: str

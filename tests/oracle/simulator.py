@@ -12,6 +12,7 @@ from tests.oracle.jobs import Act, Change, Job, Policy, Result, Window, sort_key
 from tests.oracle.machine import Cap, Claim, Moment, capacity, fill, least, nodes_of, place, rooms
 from tests.oracle.pace import Pace
 from tests.oracle.passes import Periods, Reservations, ask, see
+from tests.oracle.waiting import CONDITIONS, is_hopeless, release_of
 
 from schedlab.model.cluster import Cluster
 
@@ -73,33 +74,6 @@ class Options:
     dependencies: str
 
 
-CONDITIONS = ("ended", "completed", "not completed", "started")
-
-
-def since(job: Job, condition: str) -> float | None:
-    """Since when the condition holds of a job: infinite if it never will, None while that is open."""
-    if condition == "started" and not math.isnan(job.first_start):
-        return job.first_start
-    if not job.state:
-        return None
-    wrong = {"completed": job.state != "completed", "not completed": job.state == "completed"}
-    return math.inf if wrong.get(condition) else job.end
-
-
-def is_hopeless(job: Job) -> bool:
-    never = [since(other, condition) == math.inf for other, condition, _ in job.waits]
-    return all(never) if job.any else any(never)
-
-
-def release_of(job: Job) -> float:
-    """When it may be eligible, as far as it is known."""
-    times = [(since(other, condition), delay) for other, condition, delay in job.waits]
-    known = [time + delay for time, delay in times if time is not None]
-    if job.any:
-        return min(known, default=math.inf)
-    return max(known) if len(known) == len(times) else math.inf
-
-
 class Simulation:
     def __init__(
         self,
@@ -148,6 +122,8 @@ class Simulation:
         return range(len(self.nodes))
 
     def set_event(self, kind: str, time: float, job: Job | None) -> None:
+        if time == math.inf:  # that never comes
+            return
         self.events_set += 1
         order = job.started if job and kind == "completion" else self.events_set
         attempt = job.attempt if job else 0
@@ -164,7 +140,7 @@ class Simulation:
             self.set_event("wake-up", time, None)
         for change in self.pace.changes:
             self.set_event("wake-up", change.time, None)
-        while self.events:
+        while self.something_is_to_come():
             self.now = self.events[0][0]
             if self.options.passes == "event":
                 self.release_what_ends_as_believed()
@@ -172,8 +148,25 @@ class Simulation:
             while self.events and self.events[0][0] == self.now:
                 asked |= self.one_round()
             self.instant_is_over(asked)
-        for job in (*self.held, *self.kept_back):
-            job.state, job.end = "held", self.now
+        for jobs, state in ((self.held, "held"), (self.kept_back, "held")):
+            for job in jobs:
+                job.state, job.end = state, self.now
+        for jobs, state in ((self.waiting, "waiting"), (self.running, "running")):
+            for job in jobs:
+                job.state, job.end = state, self.now
+
+    def something_is_to_come(self) -> bool:
+        """What is out of date does not count: the clock does not go there for it."""
+        while self.events and self.is_out_of_date(self.kinds[self.events[0][1]], *self.events[0][4:]):
+            heapq.heappop(self.events)
+        return bool(self.events)
+
+    def is_out_of_date(self, kind: str, job: Job | None, attempt: int) -> bool:
+        if job is None:
+            return False
+        if kind == "cancellation":
+            return bool(job.state)  # it has left already
+        return kind in ("completion", "correction") and job.attempt != attempt
 
     def instant_is_over(self, asked: bool) -> None:
         """For those who look on; `asked`: the policy was."""
@@ -187,7 +180,7 @@ class Simulation:
         while self.events and self.events[0][0] == self.now:
             _, kind_number, _, _, job, attempt = heapq.heappop(self.events)
             kind = self.kinds[kind_number]
-            if job and kind in ("completion", "correction") and job.attempt != attempt:
+            if self.is_out_of_date(kind, job, attempt):
                 continue
             happened = getattr(self, "on_" + kind.replace("-", "_"))(job)
             news |= happened and kind != "wake-up"
@@ -234,6 +227,9 @@ class Simulation:
             return self.make_eligible(job)
         if act.what == "withdraw":
             return self.on_cancellation(job)
+        if act.what == "complete" and job in self.running and not job.released:
+            job.attempt += 1  # its own end is not to come
+            return self.on_completion(job, at_its_end=False)
         return False
 
     def release_what_ends_as_believed(self) -> None:
@@ -314,11 +310,13 @@ class Simulation:
         self.fresh.append(job)
         return True
 
-    def on_completion(self, job: Job) -> bool:
+    def on_completion(self, job: Job, *, at_its_end: bool = True) -> bool:
+        """Its work is done, its limit is reached, or somebody says that it is done."""
         self.running.remove(job)
-        self.ended_runs.setdefault(job.user, []).append(self.pace.time_it_ran(job))
-        self.reservations.compress |= job.end < job.believed_end
-        self.leave(job, "completed" if self.pace.done(job) else "killed")
+        ran = self.pace.time_it_ran(job) if at_its_end else self.now - job.start
+        self.ended_runs.setdefault(job.user, []).append(ran)
+        self.reservations.compress |= self.now < job.believed_end
+        self.leave(job, "completed" if not at_its_end or self.pace.done(job) else "killed")
         return True
 
     def on_cancellation(self, job: Job) -> bool:
@@ -336,7 +334,9 @@ class Simulation:
 
     def on_correction(self, job: Job) -> bool:
         ran = job.believed
-        if job.corrections < len(CORRECTIONS):
+        if job.end == math.inf:
+            job.believed = math.inf
+        elif job.corrections < len(CORRECTIONS):
             job.believed = job.estimate + CORRECTIONS[job.corrections]
             if job.limit > ran:
                 job.believed = min(job.believed, job.limit)

@@ -1,5 +1,5 @@
-"""The judge on random runs in which jobs are requeued, suspended, resumed, slowed down and killed: it finds nothing in
-them, and finds what was changed in them afterwards."""
+"""The judge on random runs in which jobs are requeued, suspended, resumed, slowed down, killed and completed: it finds
+nothing in them, and finds what was changed in them afterwards."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Meddler(sl.Observer):
 
     def _meddle(self, view: Any, job: Any) -> None:
         random = self._random
-        match random.choice(("requeue", "requeue", "suspend", "suspend", "rate", "kill")):
+        match random.choice(("requeue", "requeue", "suspend", "suspend", "rate", "kill", "complete")):
             case "requeue":
                 view.requeue(job, saved=job.done * random.choice((0.0, 0.5, 1.0)), cost=random.choice(COSTS))
             case "suspend":
@@ -50,6 +50,8 @@ class Meddler(sl.Observer):
                 view.set_rate(job, random.choice((0.5, 1.0, 2.0)))
             case "kill":
                 view.kill(job, reason="preempted")
+            case "complete":
+                view.complete(job)
 
 
 def meddled(case: Case, seed: int) -> sl.Run:

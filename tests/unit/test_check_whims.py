@@ -42,7 +42,9 @@ class Whims:
             view.open(node)
 
     def _disturb(self, view: Any, job: Any) -> None:
-        whim = self._random.choice(["kill", "requeue", "suspend", "set_rate", "set_rate", "reshape", "reshape"])
+        whim = self._random.choice(
+            ["kill", "complete", "requeue", "suspend", "set_rate", "set_rate", "reshape", "reshape"]
+        )
         if whim == "set_rate":
             view.set_rate(job, self._random.choice([0, 0.1, 1 / 3, 1, 2]))
             self._changed[job.id] = view.now

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import schedlab as sl
+from schedlab.engine.observer import Observer
 from schedlab.model.errors import InputError
 from schedlab.model.workload import JobBatch, Ranks, Workload
 from schedlab.policy.spec import parse_policy
@@ -107,3 +108,16 @@ def test_the_canonical_text() -> None:
     assert str(parse_policy(text)) == (
         "easy:order=multifactor(age=50000000,small=600000000),backfill_every=30,keys_every=300"
     )
+
+
+def test_usage_counts_the_same_when_somebody_looks_on():
+    """Ben, who came last, has used nothing: he is next, with an observer as without one."""
+
+    class Looking(Observer):
+        def started(self, view, job, nodes):
+            pass
+
+    log = Workload.of(submit=[0, 0, 0, 5], runtime=[20] * 4, count=[4] * 4, user=[0, 0, 0, 1])
+    for observers in ((), (Looking(),)):
+        run = sl.simulate(log, "pool:4", "none:order=multifactor(user=1)", observers=observers)
+        assert run.jobs.sort("sequence")["start"].to_list() == [0, 40, 60, 20]

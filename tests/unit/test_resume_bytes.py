@@ -69,6 +69,9 @@ class Meddling(sl.Observer):
             view.submit(1 + self.passes % 9, 1 + now % 3, user=now % 2, name=f"n{self.passes}")
         for job in view.running:
             view.set_rate(job, 0.5 if (job.id + self.passes) % 3 else 1.25)
+        for job in list(view.running):
+            if (job.id + now) % 23 == 0:
+                view.complete(job)
         for job in list(view.queue):
             if (job.id + now) % 13 == 0 and job.id not in self.ran:
                 view.hold(job)

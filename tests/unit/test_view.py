@@ -248,3 +248,20 @@ def test_the_guide_of_the_issue() -> None:
     jobs, cluster = sl.read_workload(ROOT / "examples" / "demo.swf"), sl.Cluster.uniform(64, cores=4)
     run = sl.simulate(jobs, cluster, SmallestThatFits, validate=True)
     assert run.summary["states"]["waiting"] == 0 and run.policy.endswith("SmallestThatFits")
+
+
+@pytest.mark.parametrize(("wants", "told"), [(True, [1]), (False, [])])
+def test_a_policy_that_has_no_use_for_histories_gets_none(wants: bool, told: list[int]) -> None:
+    found: list[int] = []
+
+    class Looks(sl.Policy):
+        wants_history = wants
+
+        def decide(self, view: Any, events: Any) -> None:
+            if view.now == 9:
+                found[:] = view.history(5)["id"].tolist()
+            for job in view.queue:
+                view.start(job)
+
+    sl.simulate(sl.Workload.of(submit=[0.0, 9.0], runtime=[1.0, 1.0], user=[5, 5]), "pool:1", Looks())
+    assert found == told

@@ -73,12 +73,15 @@ def machine_over_time(
 
 
 def load_of_jobs(tables: Tables, asked: NDArray[Any], total: float, kept: NDArray[np.bool_]) -> float | None:
-    """The offered load of these jobs; `asked` is what a chunk of each request asks for."""
-    submit = tables.column("submit")[kept]
-    if not len(submit):
+    """The offered load of these jobs; `asked` is what a chunk of each request asks for.
+
+    None where nobody knows it: some have no end of their own (`view.complete`).
+    """
+    submit, runtime = tables.column("submit")[kept], tables.column("runtime")[kept]
+    if not len(submit) or np.isinf(runtime).any():
         return None
     of_jobs = asked[tables.column("request")[kept]] * tables.column("count")[kept]
-    work = float((of_jobs * tables.column("runtime")[kept]).sum())
+    work = float((of_jobs * runtime).sum())
     return offered_load(work, total, float(submit.max() - submit.min()))
 
 

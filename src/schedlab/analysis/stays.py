@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 COLUMNS = ["end", "request", "count", "nodes"]  # that jobs and their pieces have
-WANTED = ["begin", "end", "node", "chunks", "request"]
+WANTED = ["sequence", "begin", "end", "node", "chunks", "request"]
 
 
 @dataclass(frozen=True, slots=True)
 class Stays:
     """An entry for each node of each stretch of time during which a job had the same nodes."""
 
+    sequence: Numbers  # of the job
     begin: Floats
     end: Floats
     node: Numbers  # in cluster order
@@ -82,16 +83,16 @@ def _jobs(tables: Tables) -> pl.DataFrame:
     """In the order of the workload. Only what is needed: summaries of small runs take their time here."""
     import polars as pl
 
-    jobs = tables.arrow("jobs")
+    jobs = tables.arrow("jobs", ["sequence", "start", *COLUMNS])
     assert jobs is not None, "every run has this table"
-    found = pl.from_arrow(jobs.select(["sequence", "start", *COLUMNS]).rename_columns(["sequence", "begin", *COLUMNS]))
+    found = pl.from_arrow(jobs.rename_columns(["sequence", "begin", *COLUMNS]))
     assert isinstance(found, pl.DataFrame)
     return found.sort("sequence")
 
 
 def _stays(rows: pl.DataFrame, granted: dict[str, Numbers]) -> Stays:
-    begin, end, node, chunks, request = (rows[name].to_numpy() for name in WANTED)
-    return Stays(begin, end, node, chunks, request, granted)
+    sequence, begin, end, node, chunks, request = (rows[name].to_numpy() for name in WANTED)
+    return Stays(sequence, begin, end, node, chunks, request, granted)
 
 
 def _without(rows: pl.DataFrame, places: pl.DataFrame) -> pl.DataFrame:

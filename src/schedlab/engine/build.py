@@ -37,7 +37,11 @@ class Chosen:
     order: Any  # functions of jobs, or None where the core knows the formula
     scan: Any
     place: Any  # a function of (job, cluster), or None
-    observers: tuple[Observer, ...]  # that the policy brings along, itself if it is one
+    also: tuple[Observer, ...] = ()  # observers of a combination, besides those of the policy that decides
+
+    def observers(self) -> tuple[Observer, ...]:
+        """Those that the policy brings along, itself if it is one; to be asked once it has seen jobs and machine."""
+        return (*(() if self.decider is None else _brought_by(self.decider)), *self.also)
 
     @property
     def policy(self) -> Policy:
@@ -88,7 +92,6 @@ def chosen(policy: str | PolicySpec | Decider, estimate: str | object = "limit")
         order=_function(spec.order),
         scan=_function(spec.scan),
         place=None if spec.place.plugin is None else spec.place.plugin.make(),
-        observers=() if decider is None else _brought_by(decider),
     )
 
 
@@ -99,7 +102,7 @@ def _brought_by(policy: Policy) -> tuple[Observer, ...]:
 
 def _combined(policy: Combined, name: str, estimate: str | object) -> Chosen:
     inner = chosen(policy.policy, estimate)
-    return replace(inner, name=name, observers=(*inner.observers, *_brought_by(policy)))
+    return replace(inner, name=name, also=(*inner.also, *_brought_by(policy)))
 
 
 def _around(policy: Policy) -> PolicySpec:
@@ -167,7 +170,7 @@ def new_simulation(
         kill_at_limit=options.overrun == "kill",
         calendar=[(w.nodes, w.start, w.until, list(map(int, w.users)), w.by) for w in calendar],
         budget=None if budget is None else budget.for_core(),
-        keep_history=choice.decider is not None,
+        keep_history=choice.decider is not None and choice.policy.wants_history,
         follow_rates=options.beliefs == "rates",
         validate=validate,
         repeat_workload=repeat_workload,

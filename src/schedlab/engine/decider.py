@@ -40,7 +40,7 @@ class Policy(ABC):
     overrun: Annotated[
         Overrun | None, 'what happens to jobs at their limits, "kill" or "run"; None: what the run says'
     ] = None
-    observers: Annotated[Sequence[object], "observers that it brings along"] = ()
+    observers: Annotated[Sequence[object], "observers that it brings along, asked after `adapt`"] = ()
     resumable: Annotated[bool, "whether a run with it can be taken up again from a checkpoint"] = True
     knows_calendar: Annotated[
         bool,
@@ -53,6 +53,9 @@ class Policy(ABC):
     wants_attachments: Annotated[
         bool, "whether jobs are to have what the workload attaches to them (`job.attachments`)"
     ] = False
+    wants_history: Annotated[
+        bool, "whether `view.history` is of use to it: what it tells of is remembered, some 60 bytes for each job"
+    ] = True
     own_amounts: Annotated[
         bool,
         "whether it answers for what jobs get: it may grant less than they ask for, and none is rejected for its size",

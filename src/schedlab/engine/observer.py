@@ -29,8 +29,8 @@ class Observer:
 
     A hook may read all of the view, publish values in the dictionary `view.data`, ask for a pass at any time with
     `view.wake_at`, and change the world: `view.close(node)`, `view.open(node)`, `view.requeue(job)`, `view.kill(job)`,
-    `view.set_rate(job, factor)` (a factor of your own: others may have theirs), `view.submit(runtime, …)`,
-    `view.withdraw(job)`, `view.hold(job)`, `view.release(job)`.
+    `view.complete(job)`, `view.set_rate(job, factor)` (a factor of your own: others may have theirs),
+    `view.submit(runtime, …)`, `view.withdraw(job)`, `view.hold(job)`, `view.release(job)`.
     """
 
     name: Annotated[str, "as errors, calendars and run.json call it; empty: its class"] = ""

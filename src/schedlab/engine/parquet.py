@@ -114,14 +114,28 @@ class FolderTables:
             return frame_of_jobs(found, self._read(OBSERVED) if (self.folder / OBSERVED.file).is_file() else None)
         return as_frame(found)
 
-    def arrow(self, table: str) -> pa.Table | None:
-        there = TABLES[table].always or (self.folder / TABLES[table].file).is_file()
-        return self._read(TABLES[table]) if there else None
+    def of_job(self, table: str, sequence: int) -> pl.DataFrame:
+        import polars as pl
 
-    def _read(self, table: Table) -> pa.Table:
+        declared = TABLES[table]
+        path = self.folder / declared.file
+        if path.is_file() and {column.name for column in declared.columns} <= set(pq.read_schema(path).names):
+            return as_frame(_rows_of(path, sequence))
+        return self.frame(table).filter(pl.col("sequence") == sequence)
+
+    def arrow(self, table: str, columns: Sequence[str] | None = None) -> pa.Table | None:
+        there = TABLES[table].always or (self.folder / TABLES[table].file).is_file()
+        return self._read(TABLES[table], columns) if there else None
+
+    def _read(self, table: Table, columns: Sequence[str] | None = None) -> pa.Table:
         path = self.folder / table.file
         if not table.always and not path.is_file():
             return TableMaker(table, self._cluster()).schema.empty_table()
+        if columns is not None:
+            with _open(path) as file:
+                if all(name in file.schema_arrow.names for name in columns):
+                    return file.read(list(columns), use_threads=False)
+            return self._read(table).select(list(columns))
         found = pq.read_table(path)
         place = 0
         for column in table.columns:
@@ -148,6 +162,22 @@ class FolderTables:
 
 def _open(path: Path) -> pq.ParquetFile:
     return pq.ParquetFile(path, pre_buffer=False)  # buffered ahead, the whole column would stay in memory until the end
+
+
+def _rows_of(path: Path, sequence: int) -> pa.Table:
+    """The rows of one job, a row group at a time: a table of reasons may be larger than memory."""
+    with _open(path) as file:
+        place = file.schema_arrow.names.index("sequence")
+        found = [file.schema_arrow.empty_table()]
+        for group in range(file.num_row_groups):
+            told = file.metadata.row_group(group).column(place).statistics
+            if told is not None and told.has_min_max and not told.min <= sequence <= told.max:
+                continue
+            sequences = file.read_row_group(group, ["sequence"], use_threads=False)["sequence"].to_numpy()
+            rows = np.flatnonzero(sequences == sequence)
+            if len(rows):
+                found.append(file.read_row_group(group, use_threads=False).take(rows))
+        return pa.concat_tables(found[1:] or found)
 
 
 def _column(file: pq.ParquetFile, column: Column) -> NDArray[Any]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from schedlab.engine.options import Detail
 from schedlab.model.cluster import Cluster
 from schedlab.model.request import Request
+from schedlab.model.resources import THOUSANDTHS
 from schedlab.model.workload import JobBatch
 
 REMEMBERED = 256  # objects whose numbers need not be looked up by what they say
@@ -96,7 +97,7 @@ class CountedRequests:
         kept = self._resources
         found = replace(
             request,
-            chunk={name: amount for name, amount in request.chunk.items() if kept is None or name in kept},
+            chunk=request.chunk if kept is None else _counted_chunk(request.chunk, kept),
             features=request.features if self._features else frozenset(),
             partition=request.partition if self._partitions else None,
             sbatch=(),
@@ -105,7 +106,21 @@ class CountedRequests:
 
     def _not_counted(self, request: Request) -> tuple[str, ...]:
         kept = self._resources
-        amounts = [name for name, amount in request.chunk.items() if amount and kept is not None and name not in kept]
+        amounts = [
+            name
+            for name, amount in request.chunk.items()
+            if amount and kept is not None and name not in kept and THOUSANDTHS.get(name) not in kept
+        ]
         features = ["features"] if request.features and not self._features else []
         partition = ["partition"] if request.partition is not None and not self._partitions else []
         return (*amounts, *features, *partition)
+
+
+def _counted_chunk(chunk: dict[str, int], kept: set[str]) -> dict[str, int]:
+    """What counts of a chunk. Shares of what the machine has only whole ones of are rounded up to these."""
+    found = {name: amount for name, amount in chunk.items() if name in kept}
+    for name, amount in chunk.items():
+        whole = THOUSANDTHS.get(name)
+        if name not in kept and whole in kept:
+            found[whole] = found.get(whole, 0) + -(-amount // 1000)
+    return found

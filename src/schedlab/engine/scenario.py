@@ -104,7 +104,8 @@ class Scenario:
         if not isinstance(workload, Workload):
             options = {"in_memory": False, **self.reading, "progress": progress}
             if cluster is not None:
-                workload = read_workload(workload, **{"max_procs": cluster.cores, **options})
+                machine = {"max_procs": cluster.cores, "hosts": 0 if cluster.network is None else cluster.nodes}
+                workload = read_workload(workload, **{**machine, **options})
             else:
                 workload = read_workload(path := workload, **options)
                 cluster = cluster_of_header(workload)
@@ -188,6 +189,16 @@ def load_observers(texts: Iterable[str]) -> list[Plugin]:
 def split_observers(text: str) -> list[str]:
     """`power(idle=60) + failures(mtbf=2e6)`: each of them. The plus sign has blanks on both sides, a path has none."""
     return [part.strip() for part in split_outside(text, " + ") if part.strip() not in ("", "none")]
+
+
+def fares_of(workload: Workload) -> list[Observer]:
+    """The execution model that a workload has of its own, if it has one."""
+    if workload.fares is None:
+        return []
+    from schedlab.model.plugins import load
+
+    name, arguments = workload.fares
+    return [as_observer(replace(load("observer", name), arguments=dict(arguments)).make())]
 
 
 def _interference(heatmap: Heatmap | str | os.PathLike[str]) -> Observer:

@@ -7,9 +7,8 @@ import json
 import os
 import weakref
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,8 +23,8 @@ from schedlab.engine.failure import explained_failure
 from schedlab.engine.feed import Feed
 from schedlab.engine.layout import Layout
 from schedlab.engine.observer import Observer, Observers
-from schedlab.engine.scenario import Scenario
-from schedlab.engine.store import MemoryWriter, RunWriter
+from schedlab.engine.scenario import Scenario, fares_of
+from schedlab.engine.writer import Writer, writer_for
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError, InvariantError, SchedlabError
 from schedlab.model.hooks import defines, name_of
@@ -60,6 +59,16 @@ def simulate(
     return Simulation(scenario, progress=progress, watch=watch).run()
 
 
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A waiting job, and the reservation that it has in its policy's plan."""
+
+    job: _core.Job
+    start: float | None = None  # None: it has none
+    nodes: list[tuple[int, int]] = field(default_factory=list)  # (node, chunks); empty: which ones is not decided yet
+    spare: int | None = None  # cores that nobody needs then, beside it; None: that is not a matter of counting
+
+
 class Simulation:
     """A scenario that is ready to run, in one go or step by step."""
 
@@ -70,6 +79,7 @@ class Simulation:
         progress: Progress | None = None,
         watch: Watch | None = None,
         within: Progress | None = None,  # in the middle of a slow pass, when nothing may be looked at
+        writer: Writer | None = None,  # None: the folder that the scenario names, or memory
     ) -> None:
         scenario = scenario.loaded()
         workload, cluster = scenario.inputs
@@ -85,14 +95,14 @@ class Simulation:
         self._workload, self._cluster, self._options = workload, cluster, options
         self._scenario = scenario
         self._checkpoint = checkpoint
-        brought = () if workload.brings is None else workload.brings()
-        self._observers = Observers((*choice.observers, *scenario.make_observers(), *brought), _gates(choice.policy))
+        brought = [*(() if workload.brings is None else workload.brings()), *fares_of(workload)]
+        self._observers = Observers((*choice.observers(), *scenario.make_observers(), *brought), _gates(choice.policy))
         self._saved = None if checkpoint is None else checkpoint.load(self._identity(choice))
         if self._saved is not None:
             decider, self._observers = self._saved.objects[:2]
             choice = replace(choice, decider=decider)
         self._choice = choice
-        keep = scenario.out is None and not workload.flexible
+        keep = scenario.out is None and writer is None and not workload.flexible
         self._calendar = calendar = self._observers.calendar(cluster, choice.policy, workload.labels.get("user", ()))
         self._budget = self._observers.budget(cluster, choice.policy)
         self._pairing = pairing(self._observers, workload, 1.0 if fraction is None else float(fraction))
@@ -121,16 +131,13 @@ class Simulation:
             options,
             detail=scenario.requests,
             keep=keep,
-            attachments=self._observers.want_attachments or choice.policy.wants_attachments,
+            attachments=self.wants_attachments,
             layout=layout,
             applications=None if self._pairing is None else self._pairing.applications,
         )
-        self._writer = (
-            MemoryWriter(cluster)
-            if scenario.out is None
-            else RunWriter(Path(scenario.out), cluster, force=scenario.force)
-        )
+        self._writer = writer_for(scenario, cluster) if writer is None else writer
         self._watch, self._progress = watch, progress
+        self._native: _core.NativePolicy | None = None  # who decides step by step, if it is built in
         self._over = False  # of one that is made step by step: whether nothing will happen any more
         observed = self._observers.watching
         self.core.prepare(
@@ -173,6 +180,11 @@ class Simulation:
     def cluster(self) -> Cluster:
         """The machine, as the decider has it."""
         return self._cluster
+
+    @property
+    def wants_attachments(self) -> bool:
+        """Whether somebody looks at what jobs carry along."""
+        return self._observers.want_attachments or self._choice.policy.wants_attachments
 
     @property
     def in_python(self) -> bool:
@@ -239,12 +251,16 @@ class Simulation:
         except (InputError, MemoryError):
             raise
         except Exception as error:
-            failure = explained_failure(error, self._choice, view, self.core, self._workload, self._feed.written)
+            failure = self.explained(error)
             if failure is None:
                 raise
             if failure is error:
                 raise self._incomplete(failure, view)  # noqa: B904 - it is the same
             raise self._incomplete(failure, view) from error
+
+    def explained(self, error: Exception) -> SchedlabError | None:
+        """An error of whoever decides or observes, with line, time and job; None if it is nobody's but ours."""
+        return explained_failure(error, self._choice, self.core.view, self.core, self._workload, self._feed.written)
 
     def _forget(self) -> None:
         """What is left of it is its results."""
@@ -275,8 +291,14 @@ class Simulation:
         choice = self._choice
         if choice.decider is not None:
             return choice.decider.decide
-        native = native_policy(choice.spec, choice)
+        self._native = native = native_policy(choice.spec, choice)
         return lambda view, _events: native.decide(view)
+
+    def plan(self) -> list[Planned]:
+        """Who waits, in the order of a built-in policy that decides step by step, with its reservations."""
+        if self._native is None:
+            return [Planned(job) for job in self.core.view.queue]
+        return [Planned(*each) for each in self._native.plan(self.core.view)]
 
     def advance(self) -> bool:
         """Go on to the next pass; False when nothing will happen any more."""
@@ -368,7 +390,7 @@ def _gates(policy: Policy) -> list[Policy]:
     return [policy] if defines(policy, "allows", Policy) and not isinstance(policy, Observer) else []
 
 
-def _to(writer: MemoryWriter | RunWriter, feed: Feed) -> Callable[[str, dict[str, Any]], None]:
+def _to(writer: Writer, feed: Feed) -> Callable[[str, dict[str, Any]], None]:
     """Takes the core's results."""
 
     def write(table: str, batch: dict[str, Any]) -> None:

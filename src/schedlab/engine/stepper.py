@@ -9,7 +9,7 @@ from typing import Any
 from schedlab._core import View
 from schedlab.engine.decider import Decider, Event, Policy
 from schedlab.engine.scenario import Scenario
-from schedlab.engine.simulate import Simulation
+from schedlab.engine.simulate import Planned, Simulation
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
@@ -56,11 +56,28 @@ class Stepper:
         """Go on to the next pass; False when nothing will happen any more."""
         return self._simulation.advance()
 
+    def lead(self, time: float) -> None:
+        """Another world has the clock: time passes until then, and nothing happens on the way.
+
+        What is done to jobs and nodes now is told in the first pass that `advance` comes to, with whatever has become
+        due; `advance` says False where all is done that there is to do until this time, and the world may lead further.
+        """
+        self._simulation.core.lead(time)
+
+    def wakes(self) -> list[float]:
+        """Of one that is led: the times of wake-ups that were asked for since this was last asked."""
+        return self._simulation.core.take_wakes()
+
     def decide(self) -> None:
         """Leave this pass to the policy."""
         if isinstance(self._policy, _Outside):
             raise InputError("there is no policy to decide", hint="start jobs yourself: view.start(job); or name one")
         self._decide(self.view, self.events)
+
+    def plan(self) -> list[Planned]:
+        """After `decide`: all who wait, in the policy's order, with their reservations. Other policies than built-in
+        ones keep their plans to themselves: of them it is the queue."""
+        return self._simulation.plan()
 
     def finish(self) -> Run:
         return self._simulation.end()

@@ -147,8 +147,16 @@ class MemoryTables:
             return frame_of_jobs(whole, self._whole(OBSERVED) if self.given[OBSERVED.name] else None)
         return as_frame(whole)
 
-    def arrow(self, table: str) -> pa.Table | None:
-        return self._whole(TABLES[table]) if self.given[table] or TABLES[table].always else None
+    def of_job(self, table: str, sequence: int) -> pl.DataFrame:
+        import polars as pl
+
+        return self.frame(table).filter(pl.col("sequence") == sequence)
+
+    def arrow(self, table: str, columns: Sequence[str] | None = None) -> pa.Table | None:
+        if not self.given[table] and not TABLES[table].always:
+            return None
+        whole = self._whole(TABLES[table])
+        return whole if columns is None else whole.select(list(columns))
 
     def _whole(self, table: Table) -> pa.Table:
         batches = self.given[table.name]

@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from schedlab._core import NodeNames
+from schedlab.engine.arrays import known, of_bools, of_numbers, of_texts, of_words, to_bools, to_numbers
 from schedlab.model.cluster import Cluster
 from schedlab.model.states import UNSAID, YES
 from schedlab.model.table import Column, Table
@@ -56,13 +57,13 @@ class TableMaker:
         match column.kind:
             case "text":
                 texts = [*batch["texts"], None]
-                return pa.array([texts[number] for number in batch[column.key].tolist()], pa.string())
+                return of_texts([texts[number] for number in batch[column.key].tolist()])
             case "node":
-                return pa.array([self._names[node] for node in batch[column.key].tolist()], pa.string())
+                return of_texts([self._names[node] for node in batch[column.key].tolist()])
             case "nodes":
                 return self._nodes(batch)
             case "devices":
-                return pa.array(_devices(batch, self._cluster.resource_names), pa.string())
+                return of_texts(_devices(batch, self._cluster.resource_names))
             case _:
                 return as_array(column, batch[column.key], column.nullable)
 
@@ -117,23 +118,22 @@ def as_array(column: Column, values: Any, nullable: bool) -> pa.Array:
             return _words(values, column)
         case "bool":
             codes = np.asarray(values, np.uint8)
-            return pa.array(codes == YES, mask=codes == UNSAID)
+            return of_bools(codes == YES, codes == UNSAID)
         case "string" | "node" | "nodes":
-            return pa.array(values, pa.string())
+            return of_texts(values)
         case kind:
-            return pa.array(values, _TYPES[kind], mask=_unknown(values) if nullable else None)
+            return of_numbers(values, _TYPES[kind], _unknown(values) if nullable else None)
 
 
 def _words(codes: NDArray[np.uint8], column: Column) -> pa.DictionaryArray:
     if not column.nullable:
-        return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), pa.array(column.words))
+        return of_words(codes, column.words)
     without = codes.astype(np.int8) - np.int8(1)  # the first word means none
-    return pa.DictionaryArray.from_arrays(pa.array(without, mask=without < 0), pa.array(column.words[1:]))
+    return of_words(without, column.words[1:], without < 0)
 
 
-def _unknown(values: NDArray[Any]) -> NDArray[np.bool_] | None:
-    unknown = np.isnan(values) if values.dtype.kind == "f" else values < 0
-    return unknown if unknown.any() else None
+def _unknown(values: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.asarray(np.isnan(values) if values.dtype.kind == "f" else values < 0)
 
 
 def as_before(column: Column, rows: int, other: Callable[[str], NDArray[Any]]) -> NDArray[Any]:
@@ -151,27 +151,16 @@ def numbers(column: Column, values: pa.Array) -> NDArray[Any]:
     if pa.types.is_dictionary(values.type):
         codes = np.array([column.words.index(word) for word in values.dictionary.to_pylist()], np.int8)
         found = np.zeros(len(values), np.int8)
-        known = _known(values.indices)
-        found[known] = codes[_content(values.indices)[known]]
+        some = known(values.indices)
+        found[some] = codes[to_numbers(values.indices)[some]]
         return found
-    if values.null_count and pa.types.is_integer(values.type):
-        return np.where(_known(values), _content(values), -1).astype(values.type.to_pandas_dtype())
-    if values.null_count and pa.types.is_boolean(values.type):
-        return np.where(_known(values), _bits(values, 1), UNSAID).astype(np.uint8)
-    return np.asarray(values.to_numpy(zero_copy_only=False))  # null times become NaN
-
-
-def _known(values: pa.Array) -> NDArray[np.bool_]:
-    return np.ones(len(values), bool) if values.buffers()[0] is None else _bits(values, 0)
-
-
-def _bits(values: pa.Array, buffer: int) -> NDArray[np.bool_]:
-    """Of the buffer that says which values are known (0), or of the values of a column of booleans (1)."""
-    bits = np.unpackbits(np.frombuffer(values.buffers()[buffer], np.uint8), bitorder="little")
-    return bits[values.offset : values.offset + len(values)].astype(bool)
-
-
-def _content(values: pa.Array) -> NDArray[Any]:
-    """The numbers as they lie in memory; where a value is null, anything."""
-    found = np.frombuffer(values.buffers()[1], values.type.to_pandas_dtype())
-    return found[values.offset : values.offset + len(values)]
+    if pa.types.is_boolean(values.type):
+        told = to_bools(values)
+        return np.where(known(values), told, UNSAID).astype(np.uint8) if values.null_count else told
+    if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
+        there = to_numbers(values)
+        if not values.null_count:
+            return there
+        unknown = -1 if pa.types.is_integer(values.type) else np.nan
+        return np.where(known(values), there, unknown).astype(there.dtype)
+    return np.asarray(values.to_numpy(zero_copy_only=False))

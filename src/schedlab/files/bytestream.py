@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from schedlab.model.confined import OutsideError
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.suggest import closest
 
@@ -52,6 +53,8 @@ class ByteStream:
                 yield from self._pieces(raw)
                 while raw.read(PIECE):  # what a decompressor may have left belongs to the hash
                     pass
+        except OutsideError:
+            raise
         except PermissionError:
             raise _not_permitted(self.path) from None
         except OSError as error:

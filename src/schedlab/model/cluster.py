@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from schedlab.model.errors import InputError
+
+if TYPE_CHECKING:
+    from schedlab.model.network import Network
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,7 @@ class Cluster:
     pool: bool = False  # nodes do not matter: one node holds everything, results list no nodes
     name: str = field(default="cluster")
     switches: tuple[Switch, ...] = ()
+    network: Network | None = None  # of a SimGrid platform: its zones, links and routes
     notes: tuple[str, ...] = field(default=(), compare=False)  # what its file says and is not in here
 
     def __post_init__(self) -> None:
@@ -136,29 +140,39 @@ class Cluster:
         found: dict[str, Any] = {
             "name": self.name,
             "pool": self.pool,
-            "groups": [_group_dict(group) for group in self.groups],
+            "groups": [group_dict(group) for group in self.groups],
             "partitions": [{"name": p.name, "groups": list(p.groups), "default": p.default} for p in self.partitions],
         }
         if self.switches:
             found["switches"] = [
                 {"name": s.name, "nodes": s.nodes, "switches": list(s.switches)} for s in self.switches
             ]
+        if self.network is not None:
+            found["network"] = self.network.to_dict()
         return found
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Cluster:
-        groups = tuple(_group_of(g) for g in data["groups"])
+        groups = tuple(group_of(g) for g in data["groups"])
         partitions = tuple(Partition(p["name"], tuple(p["groups"]), p["default"]) for p in data["partitions"])
         switches = tuple(Switch(s["name"], s["nodes"], tuple(s["switches"])) for s in data.get("switches", ()))
-        return cls(groups, partitions, data["pool"], data["name"], switches)
+        return cls(groups, partitions, data["pool"], data["name"], switches, _network(data.get("network")))
 
 
-def _group_of(data: dict[str, Any]) -> NodeGroup:
+def _network(data: dict[str, Any] | None) -> Network | None:
+    if data is None:
+        return None
+    from schedlab.model.network import Network  # few clusters have one
+
+    return Network.from_dict(data)
+
+
+def group_of(data: dict[str, Any]) -> NodeGroup:
     sizes = tuple(data.get("socket_cores", ()))
     return NodeGroup(**{**data, "features": frozenset(data["features"]), "socket_cores": sizes})
 
 
-def _group_dict(group: NodeGroup) -> dict[str, Any]:
+def group_dict(group: NodeGroup) -> dict[str, Any]:
     found: dict[str, Any] = {
         "name": group.name,
         "count": group.count,

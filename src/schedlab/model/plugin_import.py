@@ -10,6 +10,7 @@ from pathlib import Path
 from traceback import walk_tb
 from types import ModuleType
 
+from schedlab.model.confined import check_code
 from schedlab.model.errors import InputError
 from schedlab.model.suggest import closest
 
@@ -25,6 +26,7 @@ def import_file(place: str, kind: str = "") -> ModuleType:
     path = Path(place).expanduser()
     if path.suffix != ".py":
         raise InputError("is not a Python file", where=place, hint=f"its name has to end in .py: {path.name}.py:Name")
+    check_code(path, place)
     try:
         status = path.stat()
         source = path.read_bytes()
@@ -40,6 +42,7 @@ def import_file(place: str, kind: str = "") -> ModuleType:
 
 def import_module(place: str, where: str) -> ModuleType:
     """An importable module, `package.module`."""
+    check_code(None, where)
     try:
         return importlib.import_module(place)
     except (Exception, SystemExit) as error:

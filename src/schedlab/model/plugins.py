@@ -17,6 +17,7 @@ from pkgutil import resolve_name
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from schedlab.model.confined import check_program
 from schedlab.model.errors import InputError, SchedlabError
 from schedlab.model.hooks import hooks_of, problem
 from schedlab.model.plugin_import import blame, import_file, import_module
@@ -142,7 +143,10 @@ def load(kind: str, text: str) -> Plugin:
         hint = f"{_article(kind)} is {wanted.described}{listing}"
         raise InputError(f"{reference.name} {problem}", where=where, hint=hint)
     arguments = _bound(reference.name, target, reference, where)
-    return Plugin(kind, canonical(reference.head, arguments), target, arguments, source)
+    text = canonical(reference.head, arguments)
+    if kind == "policy":
+        check_program(text)
+    return Plugin(kind, text, target, arguments, source)
 
 
 def registered(kind: str) -> list[EntryPoint]:

@@ -42,8 +42,12 @@ class Tables(Protocol):
         """The whole table, in words."""
         ...
 
-    def arrow(self, table: str) -> pa.Table | None:
-        """The whole table as it is in files; None if the run has no such table."""
+    def of_job(self, table: str, sequence: int) -> pl.DataFrame:
+        """The rows of one job, in words. Of a file only the parts are read in which they can be."""
+        ...
+
+    def arrow(self, table: str, columns: Sequence[str] | None = None) -> pa.Table | None:
+        """The table as it is in files, whole or these columns of it; None if the run has no such table."""
         ...
 
     def evidence(self, name: str) -> bytes: ...

@@ -86,10 +86,8 @@ class Story:
     @cached_property
     def stretches(self) -> list[Stretch]:
         """What it waited for, in the order of time; empty if it did not wait, or if nobody asked."""
-        import polars as pl
-
         names = dict(zip(self.run.tables.column("job").tolist(), self._names, strict=True))
-        rows = self.run.reasons.filter(pl.col("sequence") == self.sequence).sort("from")
+        rows = self.run.tables.of_job("reasons", self.sequence).sort("from")
         return [
             Stretch(begin, end, why, None if who is None else names.get(who, str(who)), words)
             for begin, end, why, who, words in rows.select("from", "until", "why", "who", "words").rows()

@@ -155,7 +155,7 @@ PIECES = Table(
         Column(
             "reason",
             "words",
-            "why a decision ended it (`killed`, `requeued`), in the words of jobs.parquet; null otherwise",
+            "why a decision ended it (`killed`, `requeued`, `completed`), in the words of jobs.parquet; null otherwise",
             nullable=True,
             encoding="dictionary",
             words=REASONS,

@@ -7,6 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -307,6 +308,8 @@ class Workload:
     dependencies: dict[int, str] = field(default_factory=dict)  # job id -> what it waits for, in Slurm's words
     workflows: WorkflowRecord | None = None  # those whose tasks are among its jobs
     brings: Callable[[], Sequence[Any]] | None = None  # makes observers for a run, which submit more of its jobs
+    fares: tuple[str, Mapping[str, Any]] | None = None  # the observer that says how long its jobs take, and for what
+    path: Path | None = None  # of a file in whose own words somebody may have to be told of its jobs
 
     def batches(self) -> Iterator[JobBatch]:
         return self.source()

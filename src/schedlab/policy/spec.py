@@ -3,6 +3,7 @@
 backfill[:key=value,…]        easy:scan=sjf,depth=100
 the name of an order          sjf, which means none:order=sjf
 a policy in Python            mine.py:Cap(watts=4000), package.module:Cap, or a name that a package registers
+such a name and a text        batsim:tcp://localhost:28000, which means batsim('tcp://localhost:28000')
 """
 
 from __future__ import annotations
@@ -100,6 +101,8 @@ def parse_policy(text: str) -> PolicySpec:
         backfill, values = BACKFILLS["none"], {"order": name}
     elif _is_registered(text):
         return _plugged(text)
+    elif colon and _is_registered(name):  # its first argument, without brackets and quotes
+        return _plugged(f"{name}({rest.strip()!r})")
     else:
         raise _unknown_policy(text.strip(), name, where)
     _check_keys(backfill, values, where)

@@ -107,7 +107,7 @@ def _check_work(record: Record, pieces: Pieces, report: Report) -> None:
     other = ~(np.abs(done - at_rates) <= tolerance)
     report("work", other, lambda i: f"{done[i]} s of work are done in it, its rates make it {at_rates[i]} s")
     report("work", left < -tolerance, lambda i: f"it does more than the {work[i]} s that were left")
-    unfinished = pieces.ended("completed") & ~(np.abs(left) <= tolerance)
+    unfinished = pieces.ended("completed") & ~pieces.decided & ~(np.abs(left) <= tolerance)
     report("work", unfinished, lambda i: f"it was completed with {left[i]} s left to do")
 
     runtime, following = record.runtime[pieces.row], _next(work)

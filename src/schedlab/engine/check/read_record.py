@@ -184,7 +184,7 @@ def _pieces(
             (*PIECE_TIMES, "done", "whole"), times
         )
         columns["expected_end"] = times
-        none = Pieces(how=np.empty(0, np.int8), nodes=numbers, row=numbers, **columns)
+        none = Pieces(how=np.empty(0, np.int8), decided=np.empty(0, bool), nodes=numbers, row=numbers, **columns)
         return none, _rates(changes, none, offences)
     of_format_1 = "rate" in table.column_names
     own = (*PIECE_TIMES, *(("rate",) if of_format_1 else ("done", "whole")))
@@ -193,6 +193,8 @@ def _pieces(
     columns |= {name: _numbers(table[name], np.nan, np.float64) for name in own}
     columns |= {"how": _words(table["how"], PIECE_ENDS), "nodes": nodes}
     columns["expected_end"] = _optional(table, "expected_end")
+    reasons = table["reason"].is_valid().to_numpy() if "reason" in table.column_names else np.zeros(len(table), bool)
+    columns["decided"] = reasons
     columns["row"], known = _rows_of(columns["sequence"], sequences)
     offences.add_where("pieces", ~known, columns["job"], columns["begin"], lambda i: "there is no row for the job")
     order = np.argsort(columns["sequence"], kind="stable")

@@ -45,6 +45,7 @@ class Pieces:
     whole: NDArray[np.float64]  # work of the whole job there; not a number in runs of format 1
     expected_end: NDArray[np.float64]  # as believed when it took these nodes; not a number in older runs
     how: NDArray[np.int8]  # position in PIECE_ENDS
+    decided: NDArray[np.bool_]  # a decision has ended it
     nodes: NDArray[np.int64]  # position in `node_sets` of the record; -1 if none are named
     row: NDArray[np.int64]  # position of the job in the record
 

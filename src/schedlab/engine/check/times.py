@@ -70,7 +70,7 @@ def _check_ends(record: Record, offences: Offences) -> None:
     length = np.where(over, limit, runtime)
     report("wrong end", running & (end > start + length), lambda i: f"it would have ended at {start[i] + length[i]}")
     if not record.incomplete:
-        report("state", running, _Says("it still runs, but the run is complete"))
+        report("state", running & np.isfinite(length), _Says("it still runs, but the run is complete"))
     report("state", simple & record.in_state("suspended"), _Says("it is suspended, but no piece says so"))
 
 

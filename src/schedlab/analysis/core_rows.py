@@ -1,0 +1,227 @@
+"""Which cores each job had, and when: rows of Gantt charts, resources of other tools. A node has as many as cores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedlab._core import expand_sets, gantt_rows
+from schedlab.analysis.resources import asked_by_requests
+from schedlab.model.cluster import Cluster
+from schedlab.model.errors import InputError
+from schedlab.model.nodeset import expand
+from schedlab.model.resources import resources_of
+from schedlab.model.run import Run
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Ints = NDArray[np.int64]
+SmallInts = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Span = tuple[float, float]  # seconds of the run
+_WHOLE_NODES = -1  # instead of the cores of a chunk
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Rectangles: `low` to `high` are rows, of a stay; stays: `begin` to `end` are seconds, `job` a place in the table.
+
+    A run of a million jobs has several million rectangles: what is the same for all of a stay is kept once.
+    """
+
+    stay: SmallInts
+    low: SmallInts
+    high: SmallInts
+    job_of: Ints
+    begin_of: Floats
+    end_of: Floats
+
+    @classmethod
+    def of(cls, job: Ints, begin: Floats, end: Floats, low: Ints, high: Ints) -> Bars:
+        """Each a stay of its own."""
+        return cls(np.arange(len(job), dtype=np.int32), low.astype(np.int32), high.astype(np.int32), job, begin, end)
+
+    @property
+    def job(self) -> Ints:
+        return self.job_of[self.stay]
+
+    @property
+    def begin(self) -> Floats:
+        return self.begin_of[self.stay]
+
+    @property
+    def end(self) -> Floats:
+        return self.end_of[self.stay]
+
+    def __len__(self) -> int:
+        return len(self.stay)
+
+
+class Machine:
+    """Where the rows of each node begin."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.pool = cluster.pool
+        sizes = [max(group.resources.get("cores", 0), 1) for group in cluster.groups for _ in range(group.count)]
+        self.names = cluster.node_names()
+        self.sizes = np.array(sizes, np.int64)
+        self.first = np.concatenate([[0], np.cumsum(self.sizes)])
+        self.rows = int(self.first[-1])
+        self.number = {name: number for number, name in enumerate(self.names)}
+
+
+def job_bars(run: Run, machine: Machine, span: Span) -> Bars:
+    """The rectangles of all jobs that ran in the span, in the order of their beginning."""
+    nodes, sets = _pool(run) if machine.pool else _node_sets(run, machine)
+    stays = _stays(run, span, nodes)
+    exclusive = np.array([request.exclusive for request in run.requests] or [False])
+    chunk = np.ceil(stays.cores / np.maximum(stays.count, 1)).astype(np.int64)
+    shares = np.ceil(asked_by_requests(resources_of(run.cluster)[0], run.requests)).astype(np.int64)  # of cores
+    chunk = np.where(chunk > 0, chunk, shares[stays.request])
+    if machine.pool:
+        which, chunk = stays.nodes, stays.cores
+    else:
+        whole = exclusive[stays.request]
+        which, chunk, sets = _granted(run, stays, whole, stays.nodes, np.where(whole, _WHOLE_NODES, chunk), sets)
+    found = gantt_rows(
+        machine.first, sets.ends, sets.first, sets.last, sets.chunks, stays.begin, stays.end, which, chunk
+    )
+    at, low, high = (np.asarray(column) for column in found)
+    return Bars(at, low, high, rows_of_jobs(run.tables.column("sequence"), stays.sequence), stays.begin, stays.end)
+
+
+def rows_of_jobs(all_sequences: Ints, some: Ints) -> Ints:
+    """Which rows jobs have, in the order of the workload: in a run that broke off some may be missing."""
+    last = len(all_sequences) - 1
+    if last < 0 or (all_sequences.min() == 0 and all_sequences.max() == last):
+        return np.asarray(some, np.int64)
+    return np.searchsorted(np.sort(all_sequences), some)
+
+
+def closed_bars(run: Run, machine: Machine, span: Span) -> Bars:
+    """The rectangles of nodes that were not up; `job` is -1."""
+    if not len(run.tables.column("time", "nodes")):
+        none = np.empty(0, np.int64)
+        return Bars.of(none, np.empty(0), np.empty(0), none, none)
+    changes = run.nodes.filter(run.nodes["node"].is_in(machine.names)).sort("node", "time", maintain_order=True)
+    node, time = changes["node"], changes["time"].to_numpy()
+    lasts = (node.shift(-1) != node).fill_null(True).to_numpy()
+    until = np.where(lasts, span[1], np.roll(time, -1))
+    closed = (changes["state"].cast(str) != "up").to_numpy() & (until > span[0]) & (time < span[1])
+    number = np.array([machine.number[name] for name in node], np.int64)[closed]
+    low = machine.first[number]
+    return Bars.of(np.full(len(low), -1), time[closed], until[closed], low, low + machine.sizes[number])
+
+
+@dataclass(frozen=True, slots=True)
+class _Stays:
+    """When and where jobs ran: of each stay its columns, in the order in which they began. `nodes` is the set of
+    nodes that it had (-1: none)."""
+
+    sequence: Ints
+    begin: Floats
+    end: Floats
+    cores: Ints
+    count: Ints
+    request: Ints
+    nodes: Ints
+
+
+def _stays(run: Run, span: Span, nodes: Ints) -> _Stays:
+    """The stretches of jobs that have some; of others simply from start to end. `nodes` has the sets of all rows."""
+    pieced = run.tables.column("sequence", "pieces")
+
+    def column(name: str) -> NDArray[Any]:
+        own = run.tables.column({"begin": "start"}.get(name, name))
+        return np.concatenate([own, run.tables.column(name, "pieces")]) if len(pieced) else own
+
+    sequence, begin, end = column("sequence"), column("begin"), column("end")
+    chosen = (begin < span[1]) & (end > span[0]) & (end > begin)  # those without a beginning are not
+    if len(pieced):
+        chosen[: len(sequence) - len(pieced)] &= ~np.isin(sequence[: len(sequence) - len(pieced)], pieced)
+    at = np.flatnonzero(chosen)
+    at = at[np.lexsort((sequence[at], begin[at]))]
+    cores, count, request = (column(name)[at].astype(np.int64) for name in ("cores", "count", "request"))
+    return _Stays(sequence[at].astype(np.int64), begin[at], end[at], cores, count, request, nodes[at])
+
+
+@dataclass(frozen=True, slots=True)
+class _Sets:
+    """Sets of nodes, one behind the other: of each set the end; neighbouring nodes, from the first to before the last,
+    and the chunks on each of them."""
+
+    ends: Ints
+    first: NDArray[np.int32]
+    last: NDArray[np.int32]
+    chunks: NDArray[np.int32]
+
+
+def _pool(run: Run) -> tuple[Ints, _Sets]:
+    """A machine of one node, which everybody has."""
+    rows, one = len(run.tables.column("sequence")) + len(run.tables.column("sequence", "pieces")), np.ones(1, np.int32)
+    return np.zeros(rows, np.int64), _Sets(np.ones(1, np.int64), np.zeros(1, np.int32), one, one)
+
+
+def _node_sets(run: Run, machine: Machine) -> tuple[Ints, _Sets]:
+    """Which set each row of the jobs, then of the pieces, has (-1: none), and the sets."""
+    import pyarrow.compute as pc
+
+    texts = _node_texts(run)
+    if not texts.null_count:
+        return np.arange(len(texts)), _sets(machine, texts)
+    known = np.asarray(pc.is_valid(texts))
+    return np.where(known, np.cumsum(known) - 1, -1), _sets(machine, texts.drop_null())
+
+
+def _node_texts(run: Run) -> pa.StringArray:
+    import pyarrow as pa
+
+    tables = [run.tables.arrow(name, ["nodes"]) for name in ("jobs", "pieces")]
+    chunks = [chunk.cast(pa.string()) for table in tables if table is not None for chunk in table["nodes"].chunks]
+    return pa.concat_arrays(chunks) if chunks else pa.array([], pa.string())
+
+
+def _sets(machine: Machine, texts: pa.StringArray) -> _Sets:
+    """To read a set that comes again is quicker than to find out that it was there."""
+    _, offsets, letters = texts.buffers()
+    if not len(texts) or letters is None:
+        return _Sets(np.empty(0, np.int64), *(np.empty(0, np.int32) for _ in range(3)))
+    ends = np.frombuffer(offsets, np.int32, len(texts) + 1, 4 * texts.offset).astype(np.int64)
+    first = int(ends[0])
+    try:
+        found = expand_sets(np.frombuffer(letters, np.uint8)[first:], ends[1:] - first, machine.names)
+    except ValueError as error:
+        raise _unknown_nodes(machine, str(error)) from None
+    return _Sets(*(np.asarray(column) for column in found))
+
+
+def _unknown_nodes(machine: Machine, text: str) -> InputError:
+    """Whether it is no node set, or which node there is not."""
+    missing = next((name for name, _ in expand(text) if name not in machine.number), "")
+    return InputError(f"the machine has no node '{missing}'", where=f"node set '{text[:80]}'")
+
+
+def _granted(
+    run: Run, stays: _Stays, whole: NDArray[np.bool_], which: Ints, chunk: Ints, sets: _Sets
+) -> tuple[Ints, Ints, _Sets]:
+    """The cores that places tell of, where they do."""
+    if not len(run.tables.column("sequence", "places")):
+        return which, chunk, sets
+    told: dict[tuple[int, float], list[tuple[int, int]]] = {}
+    for sequence, begin, node, cores in run.places.select("sequence", "from", "node", "cores").iter_rows():
+        told.setdefault((sequence, begin), []).append((node, cores))
+    keys = zip(stays.sequence.tolist(), stays.begin.tolist(), strict=True)
+    ends, more = sets.ends.tolist(), list[tuple[int, int]]()
+    for stay, (key, alone) in enumerate(zip(keys, whole.tolist(), strict=True)):
+        if alone or key not in told:
+            continue
+        more += told[key]
+        which[stay], chunk[stay] = len(ends), 1
+        ends.append(len(sets.first) + len(more))
+    node, cores = np.array(more, np.int32).reshape(-1, 2).T
+    columns = ((sets.first, node), (sets.last, node + 1), (sets.chunks, cores))
+    return which, chunk, _Sets(np.array(ends, np.int64), *(np.concatenate(column) for column in columns))
