@@ -19,11 +19,17 @@ struct timespec timespec_of(int64_t nanoseconds) {
 
 // ---- the clock
 
-// Without the helper's own; never less than before, though the two numbers are not of the same instant.
+// Without the helper's own. The two numbers are of one instant if the helper did not run between two looks at its own;
+// where it always does, at least never less than before.
 static int64_t cpu_used(void) {
   struct timespec process;
-  int64_t helper = helper_cpu(), seen = cpu_seen;
-  REAL(clock_gettime)(CLOCK_PROCESS_CPUTIME_ID, &process);
+  int64_t helper, after = helper_cpu(), seen = cpu_seen;
+  int looks = 0;
+  do {
+    helper = after;
+    REAL(clock_gettime)(CLOCK_PROCESS_CPUTIME_ID, &process);
+    after = helper_cpu();
+  } while (after != helper && ++looks < 8);
   int64_t used = nanoseconds(&process) - helper;
   while (used > seen && !atomic_compare_exchange_weak(&cpu_seen, &seen, used)) continue;
   return used > seen ? used : seen;

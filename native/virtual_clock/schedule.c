@@ -171,7 +171,10 @@ bool is_guard(uintptr_t address) { return address >= (uintptr_t)&guard && addres
 
 static void start_running(struct thread *thread) {
   int error = errno;
-  if (thread && thread != self) syscall(SYS_futex, &thread->go, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  if (thread && thread != self) {
+    bring_home(thread);
+    syscall(SYS_futex, &thread->go, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  }
   errno = error;
 }
 

@@ -23,6 +23,7 @@ static const char *copy_of(const char *variable) {
 static void after_fork(void) {
   if (!virtual_time) return;
   virtual_time = false;
+  leave_home();
   stop_schedule();
   close_control();
 }
@@ -52,6 +53,7 @@ __attribute__((constructor)) static void read_settings(void) {
   if (!settings.control) return;
   text = getenv("SCHEDLAB_CLOCK_EPOCH");
   move_clock_to((text ? atoll(text) : 0) * SECOND);
+  know_cores();
   pthread_atfork(before_fork, in_parent, after_fork);
   virtual_time = true;
 }

@@ -71,6 +71,7 @@ struct thread {
   enum reason reason;
   atomic_uint go;  // futex word: 1 when the thread may run
   pid_t tid;       // 0 until it has started
+  int core;        // of cores.c
   pthread_t handle;
   struct wait wait;
   int coalesced;  // sleeps skipped so far
@@ -122,6 +123,11 @@ int64_t next_deadline(void);
 // ---- threads.c
 void adopt_caller(void);
 bool anybody_leaves(void);  // schedule locked
+
+// ---- cores.c: where threads run
+void know_cores(void);                   // before any is told
+void bring_home(struct thread *thread);  // about to be woken
+void leave_home(void);                   // in a forked child
 
 // ---- look.c: what the kernel says about threads in calls that the shim does not know
 enum activity { RUNS, AWAITS_CHILD, BLOCKED };  // busiest first

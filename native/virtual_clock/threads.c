@@ -98,6 +98,7 @@ int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*
   if (!start) return EAGAIN;
   struct thread *thread = new_thread();
   *start = (struct start){thread, routine, argument};
+  thread->core = self->core;  // the kernel's rule
   enter_schedule();
   int error = REAL(pthread_create)(handle, attributes, begin, start);
   if (error) {

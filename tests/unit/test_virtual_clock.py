@@ -1,6 +1,7 @@
 """The virtual clock: a program on it never sees time move while one of its threads can run."""
 
 import os
+import resource
 import select
 import shutil
 import signal
@@ -56,6 +57,12 @@ def probe(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def stress(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     sources = [ROOT / "tests" / "virtual_clock" / name for name in ("stress.c", "known.c", "unknown.c")]
     return compile_with(compiler, tmp_path_factory.mktemp("stress") / "stress", *sources, "-pthread")
+
+
+@pytest.fixture(scope="session")
+def memory(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    source = ROOT / "tests" / "virtual_clock" / "memory.c"
+    return compile_with(compiler, tmp_path_factory.mktemp("memory") / "memory", source, "-pthread", "-fno-builtin")
 
 
 @pytest.fixture
@@ -357,6 +364,33 @@ def test_every_host_is_this_one(folder: Path, shim: Path, probe: Path) -> None:
 def test_output_that_nobody_wants_is_not_written(folder: Path, shim: Path, probe: Path) -> None:
     with closing(Program(folder, shim, probe, "writes", unwanted=("nonsense", "cannot reach"))) as program:
         assert program.finish() == "0 all is well\n2 all is well\n"
+
+
+# ---- memory and cores
+
+
+@pytest.mark.parametrize("addresses", [None, 4 << 30], ids=["enough", "no room of its own"])
+def test_memory_is_whole_also_where_threads_really_run_beside_each_other(
+    shim: Path, memory: Path, addresses: int | None
+) -> None:
+    def limited() -> None:
+        if addresses is not None:
+            resource.setrlimit(resource.RLIMIT_AS, (addresses, addresses))
+
+    variables = {"LD_PRELOAD": str(shim)}
+    found = subprocess.run([memory], env=variables, capture_output=True, text=True, timeout=300, preexec_fn=limited)
+    assert (found.returncode, found.stdout, found.stderr) == (0, "ok\n", "")
+
+
+def test_threads_that_take_turns_do_so_on_one_core_and_children_go_anywhere(
+    folder: Path, shim: Path, memory: Path
+) -> None:
+    every = len(os.sched_getaffinity(0))
+    if every == 1:
+        pytest.skip("needs two cores")
+    with closing(Program(folder, shim, memory, "cores")) as program:
+        child, parent = map(int, program.finish().split())
+    assert (child, parent) == (every, 1)
 
 
 def test_the_library_lies_beside_the_core() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from schedlab.model.errors import InputError, SchedlabError
+from schedlab.model.finding import Finding, failed
 from schedlab.slurm import workplace
 from schedlab.slurm.install.packages import REMEDIES, Progress, fetch_programs
 from schedlab.slurm.install.programs import Programs, Search, search, start_slurmctld
@@ -32,16 +32,6 @@ PartitionName=all Nodes=n1 Default=YES
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at; `cure` is empty if nothing is wrong."""
-
-    ok: bool
-    what: str
-    detail: str
-    cure: str = ""
-
-
 def examine(fetch: bool, progress: Progress | None = None) -> list[Finding]:
     """Everything at once; with `fetch`, programs that are missing are fetched, and leftovers are always removed."""
     programs, findings = _programs(fetch, progress)
@@ -57,7 +47,7 @@ def _programs(fetch: bool, progress: Progress | None) -> tuple[Programs | None, 
         found = search()
         programs = found.programs or (fetch_programs(progress) if fetch else None)
     except SchedlabError as error:
-        return None, [_failed(what, error)]
+        return None, [failed(what, error)]
     if programs is None:
         cure = f"schedlab slurm doctor fetches Debian's packages; or {REMEDIES}"
         return None, [*_passed_over(found), Finding(False, what, "there are none on this machine", cure)]
@@ -75,7 +65,7 @@ def _starts(programs: Programs) -> Finding:
     try:
         answer = start_slurmctld(programs, "-V")
     except InputError as error:
-        return _failed(what, error)
+        return failed(what, error)
     return Finding(True, what, answer.stdout.strip())
 
 
@@ -88,7 +78,7 @@ def _plugins(programs: Programs) -> Finding:
     try:
         missing = {plugin: libraries for plugin in PLUGINS if (libraries := programs.needs(plugin))}
     except InputError as error:
-        return _failed(what, error)
+        return failed(what, error)
     if missing:
         detail = "; ".join(f"{plugin} lacks {', '.join(libraries)}" for plugin, libraries in missing.items())
         return Finding(False, what, detail, "install the packages that have these libraries")
@@ -117,7 +107,7 @@ def _preloads(programs: Programs, shim: str) -> Finding:
     try:
         answer = start_slurmctld(programs, "-V", preload=shim)
     except InputError as error:
-        return _failed(what, error)
+        return failed(what, error)
     # The loader goes on without a library that it cannot load, and only says so.
     if answer.returncode != 0 or "LD_PRELOAD" in answer.stderr:
         words = answer.stderr.strip() or f"slurmctld -V ended with code {answer.returncode}"
@@ -130,7 +120,7 @@ def _room() -> Finding:
     try:
         base = workplace.best_base()
     except InputError as error:
-        return _failed(what, error)
+        return failed(what, error)
     free = shutil.disk_usage(base).free
     kind = "in memory" if workplace.in_memory(base) else "on disk, which is slower than memory"
     detail = f"{base}, {kind}, {free / 1e9:.1f} GB free"
@@ -176,10 +166,3 @@ def _trial() -> Finding:
         return Finding(False, what, str(error).partition("\n")[0], cure or "see to what slurmctld says there")
     (state,) = run.jobs["state"].to_list()
     return Finding(state == "completed", what, state, "" if state == "completed" else "see slurmctld's log")
-
-
-def _failed(what: str, error: SchedlabError) -> Finding:
-    if isinstance(error, InputError):
-        place = f"{error.where}: " if error.where else ""
-        return Finding(False, what, f"{place}{error.message}", error.hint)
-    return Finding(False, what, str(error))
