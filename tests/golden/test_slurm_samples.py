@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.unit.test_slurm_settings_real import GRES, MACHINES, OLD, SCHEDULING, SITE, TOPOLOGY
+from tests.slurm_confs import GRES, MACHINES, OLD, SCHEDULING, SITE, TOPOLOGY
 
 from schedlab.cluster.slurm.read import read_settings, read_slurm_conf
 from schedlab.model.cluster import Cluster

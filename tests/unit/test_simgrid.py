@@ -2,6 +2,7 @@
 
 import gzip
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from schedlab.cluster.simgrid.read import looks_like, read_simgrid, write_simgri
 from schedlab.cluster.simgrid.units import format_speed, parse_radical, parse_speeds
 from schedlab.model.cluster import Cluster, NodeGroup, Partition, Switch
 from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.network import Attachment, HostLink, Link, Route
 
 HEAD = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -140,7 +142,77 @@ def test_clusters_cabinets_and_peers(tmp_path):
         NodeGroup("y", 2, {"cores": 1}, "y", 10, 2, speed=3e9),
         NodeGroup("p1", 1, {"cores": 1}, "p", 1, 1, speed=5e6),
     )
-    assert cluster.notes == ("not represented: attributes of hosts and clusters (bw, bw_in, bw_out, coordinates, lat)",)
+    assert cluster.notes == ()
+
+
+def test_the_network(tmp_path):
+    body = """<zone id="top" routing="Full"><prop id="dc" value="x"/>
+      <cluster id="A" prefix="a" suffix="" radical="0-3" speed="1Gf" bw="100MBps" lat="4us" bb_bw="1GBps" bb_lat="2us"
+               limiter_link="150MBps" loopback_bw="2GBps" loopback_lat="1us" sharing_policy="SHARED"/>
+      <zone id="B" routing="cluster"><link id="up" bandwidth="8Mbps" latency="1ms"/>
+        <link id="both" bandwidth="1e6" latency="2" sharing_policy="FULLDUPLEX"/>
+        <host id="b1" speed="1Gf"/><host_link id="b1" up="up" down="up"/><router id="r"/>
+        <cabinet id="c" prefix="k" suffix="" radical="1-2" speed="1Gf" bw="1KiBps" lat="4us"/>
+        <backbone id="bb" bandwidth="1GBps" latency="0"/></zone>
+      <zoneRoute src="A" dst="B" gw_src="aA_router" gw_dst="r" symmetrical="NO"><link_ctn id="both" direction="UP"/>
+      </zoneRoute></zone>"""
+    (top,) = read(tmp_path, body).network.zone.zones
+    (route,) = top.routes
+    assert (top.name, top.routing, top.properties) == ("top", "Full", {"dc": "x"})
+    assert route == Route("A", "B", ("both_UP",), ("aA_router", "r"), symmetrical=False)
+    first, second = top.zones
+    assert first.routers == ("aA_router",)
+    assert first.links == (Link("A_backbone", 1e9, 2e-6),)
+    assert first.attachments == (Attachment("A", 1e8, 4e-6, False, 1.5e8, (2e9, 1e-6)),)
+    assert (second.routing, second.routers, second.backbone) == ("Cluster", ("r",), "bb")
+    assert second.links == (Link("up", 1e6, 1e-3), Link("both", 1e6, 2.0, "splitduplex"), Link("bb", 1e9))
+    assert second.host_links == (HostLink("b1", "up", "up"),)
+    assert second.attachments == (Attachment("k", 1024.0, 4e-6),)
+
+
+@pytest.mark.parametrize(
+    ("inside", "message"),
+    [
+        ('<link id="l"/>', "<link> 'l': bandwidth: '' is not a bandwidth; expected a number with a unit"),
+        ('<link id="l" bandwidth="1MB"/>', "'1MB' is not a bandwidth"),
+        ('<link id="l" bandwidth="1MBps" latency="soon"/>', "latency: 'soon' is not a time"),
+        ('<link bandwidth="1MBps"/>', "<link>: has no id"),
+        ('<link id="l" bandwidth="1Bps"/><link id="l" bandwidth="1Bps"/>', "there is a link of this name already"),
+        ('<link id="l" bandwidth="1Bps" sharing_policy="FAIR"/>', "sharing_policy is 'FAIR', expected SHARED, FATPIPE"),
+        ('<route src="a" dst="a"><link_ctn id="k"/></route>', "there is no link 'k' above this route"),
+        (
+            '<link id="l" bandwidth="1Bps"/><route src="a" dst="a"><link_ctn id="l" direction="UP"/></route>',
+            "a link that is not split has no direction",
+        ),
+        (
+            '<link id="l" bandwidth="1Bps" sharing_policy="SPLITDUPLEX"/>'
+            '<route src="a" dst="a"><link_ctn id="l"/></route>',
+            'a link that is split has direction="UP" or "DOWN"',
+        ),
+        ('<host_link id="a" up="x" down="x"/>', "there is no link 'x'"),
+    ],
+)
+def test_mistakes_of_the_network(tmp_path, inside, message):
+    body = f'<zone id="z" routing="Full"><host id="a" speed="1f"/>{inside}</zone>'
+    with pytest.raises(InputError, match=re.escape(message)):
+        read(tmp_path, body)
+
+
+def test_topologies_that_are_not_followed(tmp_path):
+    body = '<cluster id="A" prefix="a" suffix="" radical="0-3" speed="1Gf" bw="1Bps" lat="0" topology="TORUS"/>'
+    cluster = read(tmp_path, f'<zone id="z" routing="Full">{body}</zone>')
+    assert cluster.nodes == 4
+    assert cluster.notes == ("communication along these costs nothing: topology TORUS",)
+
+
+def test_roles_from_elsewhere(tmp_path):
+    body = """<zone id="z" routing="Full">
+      <cluster id="A" prefix="a" suffix="" radical="0-4" speed="1Gf" bw="1Bps" lat="0"/></zone>"""
+    path = save(tmp_path, body)
+    cluster = read_simgrid(path, {"a1": "storage", "a4": "master", "somebody": "master"})
+    assert cluster.node_names() == ["a0", "a2", "a3"]
+    others = [(name, group.properties["role"]) for group in cluster.network.others for name in group.node_names()]
+    assert others == [("a4", "master"), ("a1", "storage")]
 
 
 def test_states_of_speed(tmp_path):
@@ -174,11 +246,12 @@ def test_the_master_by_its_name(tmp_path, name):
 def test_what_is_not_represented(tmp_path):
     body = """<config id="General"/><zone id="z" routing="Full"><prop id="Foo" value="bar"/>
       <host id="a" speed="1f" availability_file="f"><disk id="d"/></host>
-      <link id="l"/><link id="k"/><route src="a" dst="a"><link_ctn id="l"/></route></zone>"""
+      <link id="l" bandwidth="1Bps"/><route src="a" dst="a"><link_ctn id="l"/></route>
+      <bypassRoute src="a" dst="a"/></zone><zone id="w" routing="Wifi"/>"""
     assert read(tmp_path, body).notes == (
-        "not represented: 1 <config>, 1 <disk>, 2 <link>, 1 <route>",
+        "not represented: 1 <bypassRoute>, 1 <config>, 1 <disk>",
         "not represented: attributes of hosts and clusters (availability_file)",
-        "not represented: properties of zones (Foo)",
+        "communication along these costs nothing: routing Wifi",
     )
 
 
@@ -334,8 +407,10 @@ def test_all_of_batsims_own(traces, tmp_path):
             name for name in cluster.node_names() if name in hosts
         ]
         copy = tmp_path / "copy.xml"
-        assert write_simgrid(copy, cluster) == []
-        assert read_simgrid(copy) == cluster
+        assert write_simgrid(copy, cluster) == ["the network: the hosts are written without one"] * (
+            cluster.network is not None
+        )
+        assert read_simgrid(copy) == replace(cluster, network=None)
 
 
 def test_names_and_energy_of_real_platforms(traces):

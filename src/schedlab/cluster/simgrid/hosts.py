@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from schedlab.files.quantity import parse_quantity, whole
 from schedlab.model.cluster import NodeGroup
 
 _AT_END = re.compile(r"(.*?)([0-9]{1,18})()", re.DOTALL)
@@ -62,8 +63,8 @@ def padding(digits: str) -> int:
     return len(digits) if len(digits) > 1 and digits[0] == "0" else 0
 
 
-def node_groups(hosts: Sequence[Hosts]) -> tuple[NodeGroup, ...]:
-    """Groups in the order of the file."""
+def node_groups(hosts: Sequence[Hosts], taken: set[str]) -> list[tuple[NodeGroup, int]]:
+    """Groups in the order of the file, each with what it stands in; their names join those that are taken."""
     stretches: list[tuple[Hosts, int]] = []  # the first hosts, and how many with those that follow
     for some in hosts:
         if stretches:
@@ -72,12 +73,18 @@ def node_groups(hosts: Sequence[Hosts]) -> tuple[NodeGroup, ...]:
                 stretches[-1] = (first, count + some.count)
                 continue
         stretches.append((some, some.count))
-    taken: set[str] = set()
-    return tuple(_group(first, count, _free_name(first, count, taken)) for first, count in stretches)
+    return [(_group(first, count, _free_name(first, count, taken)), first.origin) for first, count in stretches]
+
+
+def _resources(hosts: Hosts) -> dict[str, int]:
+    """Batkube says what a node has in the properties `core` and `memory`: 6, 750Mi. They count before `core="…"`."""
+    cores, memory = (parse_quantity(hosts.properties.get(name, "").strip()) for name in ("core", "memory"))
+    found = {"cores": int(cores) if cores is not None and cores >= 1 else hosts.cores}
+    return {**found, "memory": whole(memory)} if memory is not None and memory > 0 else found
 
 
 def _group(hosts: Hosts, count: int, name: str) -> NodeGroup:
-    resources = {"cores": hosts.cores}
+    resources = _resources(hosts)
     if not hosts.digits:
         return NodeGroup(
             name,

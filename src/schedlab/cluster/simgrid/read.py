@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from schedlab.cluster.simgrid.hosts import Hosts, node_groups, split_host_name
+from schedlab.cluster.simgrid.network import READ_ATTRIBUTES as NETWORK_ATTRIBUTES
+from schedlab.cluster.simgrid.network import READ_ELEMENTS, NetworkReader, has_network
 from schedlab.cluster.simgrid.units import parse_radical, parse_speeds
 from schedlab.cluster.simgrid.write import CLUSTER_NAME, GROUP_NAME, write_simgrid
 from schedlab.files.xml_tree import Element, read_xml
-from schedlab.model.cluster import Cluster
+from schedlab.model.cluster import Cluster, NodeGroup
 from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.network import Network
 from schedlab.model.nodeset import MOST_NODES, split_name
 
 __all__ = ["looks_like", "read_simgrid", "write_simgrid"]
@@ -19,61 +24,89 @@ SHOWN_MISTAKES = 20
 MOST_CORES = 10**9
 ROLES = ("master", "compute_node", "storage")
 MASTER_NAME = re.compile(r"master_host[0-9]*")  # Batsim's default, where no host has the role
-READ_ATTRIBUTES = {"id", "speed", "power", "core", "pstate", "prefix", "suffix", "radical"}
+READ_ATTRIBUTES = {"id", "speed", "power", "core", "pstate", "prefix", "suffix", "radical", *NETWORK_ATTRIBUTES}
 
 
 def looks_like(start: str, name: str) -> bool:
     return "<platform" in start and start.lstrip().startswith("<")
 
 
-def read_simgrid(path: Path) -> Cluster:
-    """The compute hosts of a platform, in the order of the file; the master and storages are left out."""
+def read_simgrid(path: Path, roles: Mapping[str, str] | None = None) -> Cluster:
+    """The compute hosts of a platform, in the order of the file; the master and storages are no nodes.
+
+    `roles` are those that some hosts have besides what the file says.
+    """
     root = read_xml(path)
     if root.tag != "platform":
         where = f"{path}, line {root.line}"
         raise InputError(f"is XML of <{root.tag}>, expected a SimGrid <platform>", where=where)
-    platform = _Platform(path)
+    platform = _Platform(path, roles or {})
     platform.walk(root)
     platform.check_names()
-    if platform.mistakes:
-        more = len(platform.mistakes) - SHOWN_MISTAKES
-        rest = [InputError(f"and {more:,} more mistakes", where=str(path))] if more > 0 else []
-        raise InputErrors([*platform.mistakes[:SHOWN_MISTAKES], *rest])
     left_out = platform.left_out()
     nodes = [hosts for hosts in platform.hosts if not any(hosts in some for some in left_out.values())]
+    taken: set[str] = set()
+    groups = node_groups(nodes, taken)
+    others = [
+        (replace(group, properties={**group.properties, "role": role}), origin)
+        for role, some in left_out.items()
+        for group, origin in node_groups(some, taken)
+    ]
+    network = platform.network(root, groups, others)
+    platform.raise_mistakes()
     if not nodes:
         found = "only hosts that do not compute" if platform.hosts else "no <host> and no <cluster>"
         raise InputError(f"describes no compute node: {found}", where=str(path), hint="is it the right file?")
     name = platform.name or path.name.removesuffix(".gz").removesuffix(".zst").removesuffix(".xml")
-    return Cluster(node_groups(nodes), name=name, notes=platform.notes(left_out))
+    return Cluster(tuple(group for group, _ in groups), name=name, network=network, notes=platform.notes(left_out))
 
 
 class _Platform:
     """What a walk over the elements of a file finds."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, roles: Mapping[str, str]) -> None:
         self.hosts: list[Hosts] = []
         self.mistakes: list[InputError] = []
         self.name = ""
-        self._path = path
+        self._path, self._roles = path, roles
         self._elements: dict[str, int] = {}  # not represented: tag -> how many
         self._attributes: set[str] = set()  # of hosts and clusters, likewise
-        self._zone_properties: list[str] = []
+        self._unknown: list[str] = []  # routings and topologies, likewise
 
     def walk(self, outer: Element) -> None:
         for element in outer.children:
             if element.tag in ("zone", "AS"):
                 self.walk(element)
             elif element.tag in ("host", "peer"):
-                self._host(element, origin=outer.line)
+                self._host(element, origin=id(outer))
             elif element.tag in ("cluster", "cabinet"):
                 self._cluster(element)
             elif element.tag == "prop":
                 self._zone_property(element)
             elif element.tag == "include":
                 self._mistake(element, "<include> is not followed: write the hosts of the other file here")
-            else:
+            elif element.tag not in READ_ELEMENTS:
                 self._leave(element)
+
+    def network(
+        self, root: Element, groups: Sequence[tuple[NodeGroup, int]], others: Sequence[tuple[NodeGroup, int]]
+    ) -> Network | None:
+        """Links and routes, and the hosts that are no nodes; None of a cluster that was written as a platform."""
+        names: dict[int, list[str]] = {}
+        for group, origin in (*groups, *others):
+            names.setdefault(origin, []).append(group.name)
+        reader = NetworkReader(names, self._mistake)
+        zone = reader.zone(root)
+        self._unknown = reader.unknown
+        if self.name and not has_network(zone) and all(group.properties["role"] == "master" for group, _ in others):
+            return None
+        return Network(zone, tuple(group for group, _ in others))
+
+    def raise_mistakes(self) -> None:
+        if self.mistakes:
+            more = len(self.mistakes) - SHOWN_MISTAKES
+            rest = [InputError(f"and {more:,} more mistakes", where=str(self._path))] if more > 0 else []
+            raise InputErrors([*self.mistakes[:SHOWN_MISTAKES], *rest])
 
     def _host(self, element: Element, origin: int) -> None:
         name = self._attribute(element, "id")
@@ -91,13 +124,17 @@ class _Platform:
         prefix, suffix = (element.attributes.get(key, "") for key in ("prefix", "suffix"))
         group = element.attributes.get("id", "") if element.tag == "cluster" else ""
         for first, last in stretches:
-            self._add(element, prefix, str(first), suffix, last - first + 1, element.line, group)
+            named = any(f"{prefix}{number}{suffix}" in self._roles for number in range(first, last + 1))
+            for start in range(first, last + 1) if named else [first]:  # one by one where some have roles of their own
+                count = 1 if named else last - first + 1
+                self._add(element, prefix, str(start), suffix, count, id(element), group)
 
     def _add(
         self, element: Element, prefix: str, digits: str, suffix: str, count: int, origin: int, group: str
     ) -> None:
         properties = self._properties(element)
-        roles = frozenset(role.strip() for role in properties.pop("role", "").split(",") if role.strip())
+        said = (properties.pop("role", ""), self._roles.get(f"{prefix}{digits}{suffix}", ""))
+        roles = frozenset(role.strip() for role in ",".join(said).split(",") if role.strip())
         if unknown := roles - set(ROLES):
             self._mistake(element, f"role '{min(unknown)}' is not known; expected {', '.join(ROLES)}")
         speed = self._speed(element, properties)
@@ -144,11 +181,8 @@ class _Platform:
         return int(text)
 
     def _zone_property(self, element: Element) -> None:
-        name = self._attribute(element, "id")
-        if name == CLUSTER_NAME:
+        if self._attribute(element, "id") == CLUSTER_NAME:
             self.name = element.attributes.get("value", "")
-        else:
-            self._zone_properties.append(name)
 
     def _attribute(self, element: Element, name: str) -> str:
         value = element.attributes.get(name, "")
@@ -204,6 +238,6 @@ class _Platform:
             said.append(f"not represented: {counted}")
         if self._attributes:
             said.append(f"not represented: attributes of hosts and clusters ({', '.join(sorted(self._attributes))})")
-        if self._zone_properties:
-            said.append(f"not represented: properties of zones ({', '.join(self._zone_properties[:10])})")
+        if self._unknown:
+            said.append(f"communication along these costs nothing: {', '.join(dict.fromkeys(self._unknown))}")
         return tuple(said)

@@ -1,4 +1,4 @@
-"""Values as SimGrid platforms write them: speeds (`100.0Mf`, `16.673E9flops`) and numbers of hosts (`0-15,20`)."""
+"""Values as SimGrid platforms write them: speeds (`100.0Mf`), bandwidths, latencies, numbers of hosts (`0-15,20`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,27 @@ _FACTORS = (
     | {f"{letter}if": 1024.0 ** (place + 1) for place, letter in enumerate("KMGTPEZY")}
     | {"": 1.0}
 )
-_SPEED = re.compile(r"\s*([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z]*)\s*")
+_BANDWIDTHS = {
+    f"{letter}{unit}": scale * value
+    for unit, value in (("Bps", 1.0), ("bps", 0.125))
+    for letter, scale in (
+        *((letter, 10.0**power) for letter, power in _SCALES.items()),
+        *((f"{letter}i", 1024.0 ** (place + 1)) for place, letter in enumerate("KMGTPEZY")),
+    )
+} | {"": 1.0}
+_TIMES = {
+    "w": 604800.0,
+    "d": 86400.0,
+    "h": 3600.0,
+    "m": 60.0,
+    "s": 1.0,
+    "ms": 1e-3,
+    "us": 1e-6,
+    "ns": 1e-9,
+    "ps": 1e-12,
+}
+_TIMES |= {"": 1.0}
+_NUMBER = re.compile(r"\s*([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z]*)\s*")
 _RANGE = re.compile(r"\s*([0-9]{1,18})(?:\s*-\s*([0-9]{1,18}))?\s*")
 
 
@@ -25,14 +45,28 @@ def parse_speeds(text: str) -> list[float]:
     return [_speed(part) for part in text.split(",")]
 
 
+def parse_bandwidth(text: str) -> float:
+    """Bytes a second: `125MBps`, `10Gbps` (bits), `1.25E8Bps`. ValueError says what is wrong."""
+    return _value(text, _BANDWIDTHS, "a bandwidth; expected a number with a unit, like 125MBps or 10Gbps")
+
+
+def parse_latency(text: str) -> float:
+    """Seconds: `50us`, `1.5ms`, `2.4E-5s`. ValueError says what is wrong."""
+    return _value(text, _TIMES, "a time; expected a number with a unit, like 50us or 1.5ms")
+
+
 def _speed(text: str) -> float:
-    match = _SPEED.fullmatch(text)
+    return _value(text, _FACTORS, "a speed; expected a number with a unit, like 100Mf or 2.5Gf")
+
+
+def _value(text: str, factors: dict[str, float], expected: str) -> float:
+    match = _NUMBER.fullmatch(text)
     try:
-        value = float(match[1]) * _FACTORS[match[2]] if match else math.nan
+        value = float(match[1]) * factors[match[2]] if match else math.nan
     except (KeyError, ValueError):
         value = math.nan
     if not 0 <= value < math.inf:
-        raise ValueError(f"{text.strip()!r} is not a speed; expected a number with a unit, like 100Mf or 2.5Gf")
+        raise ValueError(f"{text.strip()!r} is not {expected}")
     return value
 
 

@@ -35,7 +35,9 @@ def write_simgrid(path: Path, cluster: Cluster) -> list[str]:
     with whole_file(path) as file:
         file.write(_TOP.encode())
         file.write(f"    {_property(CLUSTER_NAME, cluster.name)}\n".encode())
-        file.write(_host(master, format_speed(UNKNOWN_SPEED), 1, {"role": "master"}).encode())
+        # One that is called so is the master to Batsim, which refuses a host to which this is said twice.
+        role = {} if master == "master_host" else {"role": "master"}
+        file.write(_host(master, format_speed(UNKNOWN_SPEED), 1, role).encode())
         for group in cluster.groups:
             for text in _hosts(group):
                 file.write(text.encode())
@@ -58,6 +60,11 @@ def _host(name: str, speed: str, cores: int, properties: dict[str, str], state: 
     return "\n".join([*lines, "    </host>", ""])
 
 
+def _lacks(group: NodeGroup, resource: str) -> bool:
+    """Whether it has some of it, and no property that says so."""
+    return bool(group.resources.get(resource)) and resource not in group.properties
+
+
 def _property(key: str, value: str) -> str:
     return f"<prop id={_quoted(key)} value={_quoted(value)}/>"
 
@@ -69,7 +76,7 @@ def _quoted(text: str) -> str:
 def _losses(cluster: Cluster) -> list[str]:
     groups = cluster.groups
     lost: list[tuple[str, list[NodeGroup]]] = [
-        (f"{resource}: hosts have cores only", [group for group in groups if group.resources.get(resource)])
+        (f"{resource}: hosts have cores only", [one for one in groups if _lacks(one, resource)])
         for resource in cluster.resource_names
         if resource != "cores"
     ]
@@ -87,6 +94,8 @@ def _losses(cluster: Cluster) -> list[str]:
             said.append(f"{thing} ({nodes:,} {'node' if nodes == 1 else 'nodes'}): {why}")
     if cluster.partitions:
         said.append("partitions: there is no place for them")
+    if cluster.network is not None:
+        said.append("the network: the hosts are written without one")
     if cluster.switches:
         said.append("switches: the hosts are written without a network")
     if cluster.pool:

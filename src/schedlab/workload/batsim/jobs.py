@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from schedlab.model.errors import InputError
 from schedlab.model.suggest import did_you_mean
-from schedlab.workload.batsim.profiles import LARGEST_TIME, Profile, Profiles, is_whole, shown
+from schedlab.workload.batsim.profiles import Profiles
+from schedlab.workload.batsim.reference import Estimate, estimate
+from schedlab.workload.batsim.values import LARGEST_TIME, is_whole, shown
 from schedlab.workload.stream import Known
 
 SHOWN_MISTAKES = 20
@@ -30,9 +32,10 @@ LABEL_FIELDS = {
 class JobTable:
     """Columns of all jobs in the order of the file. Those of `bad` rows have no meaning; `mistakes` has the first."""
 
-    def __init__(self, records: list[Any], profiles: Profiles, file: str) -> None:
-        self.file = file
+    def __init__(self, records: list[Any], profiles: Profiles, speed: float, file: str) -> None:
+        self.file, self._speed = file, speed
         self.bad = np.zeros(len(records), bool)
+        self._places: dict[str, int] = {}  # of profiles that jobs have, among `profiles`
         self.mistakes: list[InputError] = []
         self.mistake_count = 0
         self.jobs: list[dict[str, Any]] = [job if isinstance(job, dict) else {} for job in records]
@@ -44,6 +47,12 @@ class JobTable:
         self.count = self._numbers("res", "a whole number of hosts")
         self.walltime = self._walltimes()
         self.profiles, self.profile = self._profiles(profiles)
+
+    def check_all(self, known: Profiles) -> None:
+        """The profiles that no job has, too."""
+        for name in known.names():
+            if name not in self._places:
+                self._timed(known, name)
 
     def _mistake(self, row: int, message: str, hint: str = "") -> None:
         self.bad[row] = True
@@ -101,10 +110,10 @@ class JobTable:
             self._mistake(row, f"'walltime' is {found}, expected seconds above 0, or -1 for none")
         return np.where(column > 0, column, np.nan)
 
-    def _profiles(self, known: Profiles) -> tuple[list[Profile], NDArray[np.intp]]:
+    def _profiles(self, known: Profiles) -> tuple[list[Estimate], NDArray[np.intp]]:
         """The different profiles, and for each job the place of its own among them."""
-        found: list[Profile] = [Profile()]  # the place of what is wrong
-        places: dict[str, int] = {}
+        found: list[Estimate] = [Estimate()]  # the place of what is wrong
+        places = self._places
         column = np.zeros(len(self.jobs), np.intp)
         for row, job in enumerate(self.jobs):
             name = job.get("profile")
@@ -119,9 +128,9 @@ class JobTable:
                 self._mistake(row, f"'profile' is '{name}', which is not there", hint)
                 continue
             if name not in places:
-                profile = known.get(name)
-                places[name] = 0 if profile is None else len(found)
-                found += [] if profile is None else [profile]
+                timed = self._timed(known, name)
+                places[name] = 0 if timed is None else len(found)
+                found += [] if timed is None else [timed]
             column[row] = places[name]
             self.bad[row] |= not places[name]
             hosts = found[column[row]].hosts
@@ -129,6 +138,18 @@ class JobTable:
                 written = " and ".join(str(number) for number in sorted(hosts))
                 self._mistake(row, f"'res' is {job['res']}, its profile '{name}' is for {written} hosts")
         return found, column
+
+    def _timed(self, known: Profiles, name: str) -> Estimate | None:
+        """How long a profile takes; None if it is wrong."""
+        profile = known.get(name)
+        if profile is None:
+            return None
+        timed = estimate(profile, self._speed)
+        if timed.fixed + timed.spread <= LARGEST_TIME:
+            return timed
+        where = f"{self.file}, profile '{name}'"
+        known.mistakes.append(InputError(f"takes more than {LARGEST_TIME:.0e} s", where=where))
+        return None
 
     def labels(self, known: Known, rows: NDArray[np.intp]) -> dict[str, NDArray[np.int32]]:
         """Users, groups… of these rows: numbers as they are where all are numbers, else by name."""

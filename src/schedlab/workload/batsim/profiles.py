@@ -1,20 +1,26 @@
-"""The profiles of a Batsim workload: how long each kind of job takes, by the rules of docs/formats/batsim.md."""
+"""The profiles of a Batsim workload, read and checked: `docs/formats/batsim.md` has the types and their fields."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from schedlab.model.errors import InputError
 from schedlab.model.suggest import did_you_mean
+from schedlab.workload.batsim.kinds import (
+    Composed,
+    Delay,
+    Homogeneous,
+    Parallel,
+    Profile,
+    Replay,
+    Staging,
+    Storage,
+    Unsupported,
+)
 from schedlab.workload.batsim.quantity import quantity
+from schedlab.workload.batsim.values import is_whole, number, numbers, shown, text
 
-# Floating-point operations a second of the hosts on which computations are timed: those of Batsim's `cluster512`,
-# with which its workloads state their expected execution times.
-REFERENCE_SPEED = 1e9
-LARGEST_TIME = 1e18  # seconds; Batsim's own test of distant jobs has 1e17
-LARGEST_AMOUNT = 1e30  # flops or bytes
 MOST_NESTED = 100  # sequences inside sequences
 MOST_CORES = 1e6  # of a host
 
@@ -24,54 +30,32 @@ PARALLEL = ("parallel", "msg_par", "ptask", "ParallelTaskProfile")
 HOMOGENEOUS = ("parallel_homogeneous", "msg_par_hg", "ptask_homogeneous", "ParallelTaskHomogeneousProfile")
 HOMOGENEOUS_TOTAL = ("parallel_homogeneous_total", "msg_par_hg_tot")
 SEQUENCE = ("composed", "sequence", "SequentialCompositionProfile")
+STORAGE = ("parallel_homogeneous_pfs", "msg_par_hg_pfs", "msg_par_hg_pfs0", "ParallelTaskOnStorageHomogeneousProfile")
+TIERS = ("parallel_homogeneous_pfs_multiple_tiers", "msg_par_hg_pfs_tiers")
+STAGING = ("data_staging", "ParallelTaskDataStagingBetweenStoragesProfile")
+REPLAY = ("smpi", "usage_trace", "TraceReplayProfile")
 STRATEGIES = {"DefinedAmountsUsedForEachValue": False, "DefinedAmountsSpreadUniformly": True}
+DIRECTIONS = ("from_storage", "to_storage")
 
-_STORAGE = "its time is that of a storage, which a workload does not tell"
-_TRACE = "what it does is in a trace file of its own, which is not read"
 _MESSAGE = "its time depends on what the scheduler answers"
 _UNDEFINED = "Batsim names this type and does not run it"
-NO_RUNTIME = {
-    "parallel_homogeneous_pfs": _STORAGE,
-    "parallel_homogeneous_pfs_multiple_tiers": _STORAGE,
-    "msg_par_hg_pfs": _STORAGE,
-    "msg_par_hg_pfs0": _STORAGE,
-    "msg_par_hg_pfs_tiers": _STORAGE,
-    "ParallelTaskOnStorageHomogeneousProfile": _STORAGE,
-    "data_staging": _STORAGE,
-    "ParallelTaskDataStagingBetweenStoragesProfile": _STORAGE,
-    "smpi": _TRACE,
-    "usage_trace": _TRACE,
-    "TraceReplayProfile": _TRACE,
+UNSUPPORTED = {
     "send": _MESSAGE,
     "recv": _MESSAGE,
     "ForkJoinCompositionProfile": _UNDEFINED,
     "ParallelTaskMergeCompositionProfile": _UNDEFINED,
 }
 UNKNOWN = "Batsim has no such type"
-
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """What a job takes: `fixed` seconds, and `spread` seconds divided by its number of hosts."""
-
-    fixed: float = 0.0
-    spread: float = 0.0
-    computes: bool = False  # some of the time is that of a computation
-    communicates: bool = False  # and some is left out
-    returns: int = 0
-    hosts: frozenset[int] = frozenset()  # the numbers of hosts it is written for
-    cores: float = 1.0  # of each host
-    memory: int = 0  # bytes of each host
-    unread: frozenset[str] = frozenset()  # its other fields
-    without_runtime: dict[str, str] = field(default_factory=dict)  # type -> name of the profile, itself or a part
+Common = tuple[str, str, int]  # what all have: name, type, exit code
 
 
 class Profiles:
-    """The profiles of one file. `mistakes` has what is wrong with those that have been asked for."""
+    """The profiles of one workload. `mistakes` has what is wrong with those that have been asked for."""
 
-    def __init__(self, table: dict[str, Any], speed: float, file: str) -> None:
+    def __init__(self, table: dict[str, Any], file: str) -> None:
         self.mistakes: list[InputError] = []
-        self._table, self._speed, self._file = table, speed, file
+        self.file = file
+        self._table = table
         self._known: dict[str, Profile | None] = {}
         self._open: list[str] = []  # sequences that are being looked at, outermost first
 
@@ -81,105 +65,61 @@ class Profiles:
     def __contains__(self, name: str) -> bool:
         return name in self._table
 
+    def add(self, name: str, spec: Any) -> None:
+        """One more, under a name that is not taken."""
+        self._table[name] = spec
+
     def get(self, name: str) -> Profile | None:
         """The profile of that name, which has to be there; None if it is wrong."""
         if name not in self._known:
             self._open.append(name)
             try:
-                self._known[name] = self._checked(name, self._profile(name, self._table[name]))
+                self._known[name] = self._profile(name, self._table[name])
             except InputError as mistake:
                 self.mistakes.append(mistake)
                 self._known[name] = None
             self._open.pop()
         return self._known[name]
 
-    def _checked(self, name: str, profile: Profile | None) -> Profile | None:
-        if profile is not None and not profile.fixed + profile.spread <= LARGEST_TIME:
-            raise InputError(f"takes more than {LARGEST_TIME:.0e} s", where=f"{self._file}, profile '{name}'")
-        return profile
-
     def _profile(self, name: str, spec: Any) -> Profile | None:
-        where = f"{self._file}, profile '{name}'"
+        where = f"{self.file}, profile '{name}'"
         if not isinstance(spec, dict):
             raise InputError(f"is {shown(spec)}, expected an object with a type", where=where)
         kind = spec.get("type")
         if not isinstance(kind, str):
-            raise InputError(f"'type' is {shown(kind)}, expected a text", where=where, hint=_types_hint(""))
+            raise InputError(f"'type' is {shown(kind)}, expected a text", where=where, hint=types_hint(""))
         returns = spec.get("ret", 0)
         if not is_whole(returns, -(2**31)):
             raise InputError(f"'ret' is {shown(returns)}, expected a whole number", where=where)
+        common = (name, kind, returns)
         if kind in DELAY:
-            delay = Profile(fixed=_number(spec, "delay", "seconds", where), returns=returns)
-            return _with_pods(delay, spec)
+            return _delay(common, spec, where)
         if kind in PARALLEL:
-            return self._parallel(spec, where, returns)
+            return _parallel(common, spec, where)
         if kind in HOMOGENEOUS or kind in HOMOGENEOUS_TOTAL:
-            return self._homogeneous(spec, where, returns, total=kind in HOMOGENEOUS_TOTAL)
+            return _homogeneous(common, spec, where, total=kind in HOMOGENEOUS_TOTAL)
         if kind in SEQUENCE:
-            return self._sequence(spec, where, returns)
-        return Profile(without_runtime={kind: name}, returns=returns)
+            return self._composed(common, spec, where)
+        if kind in STORAGE or kind in TIERS:
+            return _storage(common, spec, where)
+        if kind in STAGING:
+            return _staging(common, spec, where)
+        if kind in REPLAY:
+            return _replay(common, spec, where)
+        return Unsupported(*common)
 
-    def _parallel(self, spec: dict[str, Any], where: str, returns: int) -> Profile:
-        """The host with most to compute decides."""
-        cpu, com = (_numbers(spec, key, where) for key in ("cpu", "com"))
-        hosts = len(cpu) if "cpu" in spec else math.isqrt(len(com))
-        if not hosts:
-            raise InputError("has neither 'cpu' nor 'com', expected an amount for each host", where=where)
-        if "com" in spec and len(com) != hosts * hosts:
-            expected = f"{hosts * hosts} ({hosts} × {hosts} hosts)"
-            raise InputError(f"'com' has {len(com)} amounts, expected {expected}", where=where)
-        flops = max(cpu, default=0.0)
-        return Profile(
-            unread=_unread(spec, "cpu", "com"),
-            fixed=flops / self._speed,
-            computes=flops > 0,
-            communicates=any(com),
-            returns=returns,
-            hosts=frozenset([hosts]),
-        )
-
-    def _homogeneous(self, spec: dict[str, Any], where: str, returns: int, *, total: bool) -> Profile:
-        flops = _number(spec, "cpu", "flops", where)
-        amount = _number(spec, "com", "bytes", where) if "com" in spec else 0.0
-        strategy = spec.get("generation_strategy")
-        if strategy is not None:
-            if not isinstance(strategy, str) or strategy not in STRATEGIES:
-                hint = f"expected {' or '.join(STRATEGIES)}"
-                raise InputError(f"'generation_strategy' is {shown(strategy)}", where=where, hint=hint)
-            total = STRATEGIES[strategy]
-        seconds = flops / self._speed
-        return Profile(
-            unread=_unread(spec, "cpu", "com", "generation_strategy"),
-            fixed=0.0 if total else seconds,
-            spread=seconds if total else 0.0,
-            computes=flops > 0,
-            communicates=amount > 0,
-            returns=returns,
-        )
-
-    def _sequence(self, spec: dict[str, Any], where: str, returns: int) -> Profile | None:
+    def _composed(self, common: Common, spec: dict[str, Any], where: str) -> Profile | None:
         repeat = spec.get("repeat", spec.get("nb", 1))  # nb: versions 1 and 2
         if not is_whole(repeat, 1):
             raise InputError(f"'repeat' is {shown(repeat)}, expected a whole number from 1 up", where=where)
         names = spec.get("seq")
-        if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        if not isinstance(names, list) or not names or not all(isinstance(part, str) for part in names):
             raise InputError(f"'seq' is {shown(names)}, expected a list of names of profiles", where=where)
-        parts = [self._part(name, where) for name in names]
-        known = [part for part in parts if part is not None]
+        parts = [self._part(part, where) for part in names]
+        known = tuple(part for part in parts if part is not None)
         if len(known) < len(parts):
             return None  # the mistake is that part's
-        return Profile(
-            fixed=repeat * math.fsum(part.fixed for part in known),
-            spread=repeat * math.fsum(part.spread for part in known),
-            computes=any(part.computes for part in known),
-            communicates=any(part.communicates for part in known),
-            returns=returns or next((part.returns for part in known if part.returns), 0),
-            hosts=frozenset().union(*(part.hosts for part in known)),
-            cores=max(part.cores for part in known),
-            memory=max(part.memory for part in known),
-            unread=_unread(spec, "seq", "repeat", "nb").union(*(part.unread for part in known)),
-            without_runtime={kind: name for part in known for kind, name in part.without_runtime.items()},
-        )
+        return Composed(*common, _unread(spec, "seq", "repeat", "nb"), known, repeat)
 
     def _part(self, name: str, where: str) -> Profile | None:
         if name not in self._table:
@@ -193,17 +133,77 @@ class Profiles:
         return self.get(name)
 
 
-def _with_pods(profile: Profile, spec: dict[str, Any]) -> Profile:
-    """The cores and the memory of each host, which Batkube's profiles name as pods do; a whole job may hold them."""
+def _delay(common: Common, spec: dict[str, Any], where: str) -> Delay:
+    """With the cores and the memory of each host, which Batkube's profiles name as pods do."""
+    seconds = number(spec, "delay", "seconds", where)
     cores, memory = quantity(spec.get("cpu")), quantity(spec.get("memory"))
     read = ["delay"]
     if cores is not None and 0 < cores <= MOST_CORES:
-        profile = replace(profile, cores=cores)
         read.append("cpu")
+    else:
+        cores = 1.0
     if memory is not None:
-        profile = replace(profile, memory=math.ceil(memory))
         read.append("memory")
-    return replace(profile, unread=_unread(spec, *read))
+    return Delay(*common, _unread(spec, *read), seconds, cores, math.ceil(memory or 0))
+
+
+def _parallel(common: Common, spec: dict[str, Any], where: str) -> Parallel:
+    flops, sent = (numbers(spec, key, where) for key in ("cpu", "com"))
+    hosts = len(flops) if "cpu" in spec else math.isqrt(len(sent))
+    if not hosts:
+        raise InputError("has neither 'cpu' nor 'com', expected an amount for each host", where=where)
+    if "com" in spec and len(sent) != hosts * hosts:
+        expected = f"{hosts * hosts} ({hosts} × {hosts} hosts)"
+        raise InputError(f"'com' has {len(sent)} amounts, expected {expected}", where=where)
+    read = _unread(spec, "cpu", "com")
+    return Parallel(*common, read, tuple(flops) or (0.0,) * hosts, tuple(sent) if any(sent) else ())
+
+
+def _homogeneous(common: Common, spec: dict[str, Any], where: str, *, total: bool) -> Homogeneous:
+    flops = number(spec, "cpu", "flops", where)
+    sent = number(spec, "com", "bytes", where) if "com" in spec else 0.0
+    strategy = spec.get("generation_strategy")
+    if strategy is not None:
+        if not isinstance(strategy, str) or strategy not in STRATEGIES:
+            hint = f"expected {' or '.join(STRATEGIES)}"
+            raise InputError(f"'generation_strategy' is {shown(strategy)}", where=where, hint=hint)
+        total = STRATEGIES[strategy]
+    unread = _unread(spec, "cpu", "com", "generation_strategy")
+    return Homogeneous(*common, unread, flops, sent, total, strategy is not None)
+
+
+def _storage(common: Common, spec: dict[str, Any], where: str) -> Storage:
+    """What is read and written, or (versions 1 and 2) a size and a direction."""
+    label_key = "storage" if "storage" in spec else "host"
+    label = text(spec, label_key, "the label of a storage", where) if label_key in spec else "pfs"
+    if "size" in spec:
+        size, direction = number(spec, "size", "bytes", where), spec.get("direction", "to_storage")
+        if direction not in DIRECTIONS:
+            hint = f"expected {' or '.join(DIRECTIONS)}"
+            raise InputError(f"'direction' is {shown(direction)}", where=where, hint=hint)
+        read, write = (size, 0.0) if direction == "from_storage" else (0.0, size)
+    else:
+        amounts = {key for key in ("bytes_to_read", "bytes_to_write") if key in spec}
+        if not amounts:
+            raise InputError("has neither 'bytes_to_read' nor 'bytes_to_write'", where=where)
+        read, write = (
+            number(spec, key, "bytes", where) if key in amounts else 0.0 for key in ("bytes_to_read", "bytes_to_write")
+        )
+    unread = _unread(spec, "bytes_to_read", "bytes_to_write", "storage", "host", "size", "direction")
+    return Storage(*common, unread, read, write, label)
+
+
+def _staging(common: Common, spec: dict[str, Any], where: str) -> Staging:
+    sent = number(spec, "nb_bytes", "bytes", where)
+    source, target = (text(spec, key, "the label of a storage", where) for key in ("from", "to"))
+    return Staging(*common, _unread(spec, "nb_bytes", "from", "to"), sent, source, target)
+
+
+def _replay(common: Common, spec: dict[str, Any], where: str) -> Replay:
+    key = "trace" if "trace" in spec else "filename"  # filename: version 5
+    trace = text(spec, key, "the path of a list of trace files", where)
+    mpi = "smpi" in (spec["type"], str(spec.get("trace_type")).lower())
+    return Replay(*common, _unread(spec, key, "trace_type", "mpi_size"), trace, mpi)
 
 
 def _unread(spec: dict[str, Any], *read: str) -> frozenset[str]:
@@ -211,54 +211,11 @@ def _unread(spec: dict[str, Any], *read: str) -> frozenset[str]:
 
 
 def reason(kind: str) -> str:
-    """Why profiles of this type have no runtime."""
-    return NO_RUNTIME.get(kind, UNKNOWN)
+    """Why profiles of this type cannot be run."""
+    return UNSUPPORTED.get(kind, UNKNOWN)
 
 
-def unknown_hint(kind: str) -> str:
-    return "" if kind in NO_RUNTIME else _types_hint(kind)
-
-
-def is_whole(value: Any, lowest: int) -> bool:
-    return type(value) is int and lowest <= value < 2**63
-
-
-def shown(value: Any) -> str:
-    """A value as the file has it, cut where it gets long."""
-    import json
-
-    if value is None:
-        return "missing"
-    if isinstance(value, int) and value.bit_length() > 256:  # Python refuses to print thousands of digits
-        return "a number of more than 70 digits"
-    text = json.dumps(value, ensure_ascii=False) if not isinstance(value, list | dict) else _outline(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"
-
-
-def _outline(value: list[Any] | dict[str, Any]) -> str:
-    kind = "a list" if isinstance(value, list) else "an object"
-    return f"{kind} of {len(value)}" if value else f"an empty {kind.split()[1]}"
-
-
-def _number(spec: dict[str, Any], key: str, unit: str, where: str) -> float:
-    value: Any = spec.get(key)
-    if type(value) not in (int, float) or not 0 <= value <= LARGEST_AMOUNT:
-        raise InputError(f"'{key}' is {shown(value)}, expected a number of {unit}, at least 0", where=where)
-    return float(value)
-
-
-def _numbers(spec: dict[str, Any], key: str, where: str) -> list[float]:
-    """The amounts of a list that may be missing."""
-    values = spec.get(key, [])
-    if not isinstance(values, list):
-        raise InputError(f"'{key}' is {shown(values)}, expected a list of numbers", where=where)
-    for place, value in enumerate(values):
-        if type(value) not in (int, float) or not 0 <= value <= LARGEST_AMOUNT:
-            raise InputError(f"'{key}[{place}]' is {shown(value)}, expected a number, at least 0", where=where)
-    return values
-
-
-def _types_hint(kind: str) -> str:
-    current = (DELAY[0], PARALLEL[0], HOMOGENEOUS[0], HOMOGENEOUS_TOTAL[0], SEQUENCE[0])
-    known = [*DELAY, *PARALLEL, *HOMOGENEOUS, *HOMOGENEOUS_TOTAL, *SEQUENCE, *NO_RUNTIME]
-    return did_you_mean(kind, known, f"types that have a run time: {', '.join(current)}")
+def types_hint(kind: str) -> str:
+    usual = [names[0] for names in (DELAY, PARALLEL, HOMOGENEOUS, HOMOGENEOUS_TOTAL, SEQUENCE, STORAGE, STAGING)]
+    every = [*DELAY, *PARALLEL, *HOMOGENEOUS, *HOMOGENEOUS_TOTAL, *SEQUENCE, *STORAGE, *TIERS, *STAGING, *REPLAY]
+    return did_you_mean(kind, [*every, *UNSUPPORTED], f"types: {', '.join([*usual, *REPLAY[:2]])}")

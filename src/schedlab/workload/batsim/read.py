@@ -13,12 +13,18 @@ from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.request import Request
 from schedlab.model.workload import ReadReport, Workload
 from schedlab.workload.batsim.jobs import SHOWN_MISTAKES, JobTable
-from schedlab.workload.batsim.profiles import REFERENCE_SPEED, Profiles, is_whole, reason, shown, unknown_hint
+from schedlab.workload.batsim.profiles import REPLAY, STAGING, STORAGE, TIERS, UNKNOWN, Profiles, types_hint
+from schedlab.workload.batsim.reference import REFERENCE_SPEED, why_none
+from schedlab.workload.batsim.values import is_whole, shown
 from schedlab.workload.batsim.write import write_batsim
 from schedlab.workload.options import ReadOptions
 from schedlab.workload.stream import Known, stem
 
 __all__ = ["REFERENCE_SPEED", "looks_like", "read_batsim", "write_batsim"]
+
+FARES = "schedlab.bridge.batsim.profile_times:ProfileTimes"  # by name: it lives further up
+RANKS = "smpi_ranks_to_hosts_mapping"
+ON_MACHINES = (*REPLAY, *STORAGE, *TIERS, *STAGING)  # types that only a machine can time
 
 _EXPECTED = "a Batsim workload is a JSON object with nb_res, jobs (a list) and profiles (an object)"
 
@@ -41,29 +47,36 @@ def read_batsim(path: Path, options: ReadOptions, *, speed: float = REFERENCE_SP
         raise InputError(f"speed cannot be {speed!r}", hint="flops a second, above 0")
     stream = ByteStream(path, options.progress)
     document = _document(path, b"".join(stream))
-    profiles = Profiles(document["profiles"], speed, str(path))
-    table = JobTable(document["jobs"], profiles, str(path))
+    profiles = Profiles(document["profiles"], str(path))
+    table = JobTable(document["jobs"], profiles, speed, str(path))
     if options.bad_rows == "fail":
-        for name in profiles.names():
-            profiles.get(name)
-        _refuse(table, profiles)
+        table.check_all(profiles)
+        _refuse(table, profiles, options)
     report = ReadReport(records=len(table.jobs))
     rows, runtime = _kept(table, options, report)
+    moving = np.array([one.depends_on_machine for one in table.profiles])[table.profile[rows]] & (options.hosts > 0)
     if not len(rows):
         raise _nothing_left(path, report, options)
-    limit = _limits(table.walltime[rows], runtime, options, report)
+    limit = _limits(table.walltime[rows], runtime, moving, options, report)
     if options.clean == "strict":
         _count(report.filled, "run time: cut to the requested time", runtime > limit)
         runtime = np.minimum(runtime, limit)
+    _count(report.filled, "run time: as the machine has it", moving)
+    runtime = np.where(np.isnan(runtime), np.where(limit < np.inf, limit, 1.0), runtime)
     known = Known()
     columns: dict[str, Any] = _identities(table, rows) | table.labels(known, rows)
     columns |= {"submit": table.submit[rows], "runtime": runtime, "limit": limit, "count": table.count[rows]}
     columns["request"] = _requests(table, rows, known, options, report)
+    if moving.any():
+        columns["attachments"] = _carried(table, rows, moving)
     workload = Workload.of(name=stem(path), labels=known.labels, requests=known.requests, **columns)
     _count_the_rest(document, table, rows, speed, report)
     workload.header = _header(document, table.count[rows], report)
     workload.report = report
     workload.content_hash = stream.sha256
+    workload.path = path
+    if moving.any():
+        workload.fares = FARES, {"table": document["profiles"], "folder": str(path.parent), "where": str(path)}
     return workload
 
 
@@ -107,31 +120,35 @@ def _xml(where: str, text: str) -> InputError:
     return InputError("is XML, not a workload", where=where, hint=_EXPECTED)
 
 
-def _refuse(table: JobTable, profiles: Profiles) -> None:
+def _refuse(table: JobTable, profiles: Profiles, options: ReadOptions) -> None:
     """All mistakes at once, and every type of profile that has no run time."""
     errors = [*profiles.mistakes[:SHOWN_MISTAKES], *table.mistakes]
     more = len(profiles.mistakes) + table.mistake_count - len(errors)
     if more:
         errors.append(InputError(f"and {more:,} more mistakes", where=table.file))
-    for kind, rows in _without_runtime(table).items():
+    for kind, rows in _without_runtime(table, options).items():
         job = table.jobs[rows[0]]
         part = table.profiles[table.profile[rows[0]]].without_runtime[kind]
         through = "is" if part == job["profile"] else f"contains '{part}'"
         count = f"; {len(rows):,} jobs have it" if len(rows) > 1 else ""
-        why = f"which has no run time: {reason(kind)}{count}"
+        why = f"which has no run time: {why_none(kind)}{count}"
         message = f"profile '{job['profile']}' {through} of type {kind}, {why}"
-        hint = f'{unknown_hint(kind)} leave such jobs out: --bad-rows drop (bad_rows="drop")'.strip()
+        remedy = types_hint(kind) if why_none(kind) == UNKNOWN else ""
+        if kind in ON_MACHINES:
+            remedy = "a SimGrid platform tells (--cluster platform.xml); or"
+        hint = f'{remedy} leave such jobs out: --bad-rows drop (bad_rows="drop")'.strip()
         errors.append(InputError(message, where=f"{table.file}, {table.label(rows[0])}", hint=hint))
     if errors:
         raise errors[0] if len(errors) == 1 else InputErrors(errors)
 
 
-def _without_runtime(table: JobTable) -> dict[str, list[int]]:
+def _without_runtime(table: JobTable, options: ReadOptions) -> dict[str, list[int]]:
     """Types of profiles without a run time, and the jobs that have them."""
     found: dict[str, list[int]] = {}
     for place, profile in enumerate(table.profiles):
         for kind in profile.without_runtime:
-            found.setdefault(kind, []).extend(np.flatnonzero(table.profile == place).tolist())
+            if not (options.hosts and kind in ON_MACHINES):
+                found.setdefault(kind, []).extend(np.flatnonzero(table.profile == place).tolist())
     return {kind: sorted(rows) for kind, rows in found.items()}
 
 
@@ -142,11 +159,14 @@ def _kept(table: JobTable, options: ReadOptions, report: ReadReport) -> tuple[ND
         np.array([getattr(p, name) for p in table.profiles])[table.profile] for name in ("fixed", "spread")
     )
     runtime = fixed + spread / np.maximum(table.count, 1)
+    if options.hosts:
+        unknown = np.array([bool(p.without_runtime) or (p.communicates and not p.computes) for p in table.profiles])
+        runtime[unknown[table.profile]] = np.nan
     reasons: list[tuple[str, NDArray[np.bool_]]] = [("bad row", table.bad)]
-    for kind, rows in _without_runtime(table).items():
+    for kind, rows in _without_runtime(table, options).items():
         having = np.zeros(len(table.jobs), bool)
         having[rows] = True
-        reasons.append((f"profile type {kind}: {reason(kind)}", having))
+        reasons.append((f"profile type {kind}: {why_none(kind)}", having))
     reasons.append(("asks for 0 hosts", table.count < 1))
     if options.clean == "strict" and options.max_procs:
         reasons.append(("larger than the machine", table.count > options.max_procs))
@@ -166,14 +186,27 @@ def _kept(table: JobTable, options: ReadOptions, report: ReadReport) -> tuple[ND
 
 
 def _limits(
-    walltime: NDArray[np.float64], runtime: NDArray[np.float64], options: ReadOptions, report: ReadReport
+    walltime: NDArray[np.float64],
+    runtime: NDArray[np.float64],
+    moving: NDArray[np.bool_],  # whose run time is the machine's to say
+    options: ReadOptions,
+    report: ReadReport,
 ) -> NDArray[np.float64]:
     missing = np.isnan(walltime)
     if isinstance(options.missing_limit, str):
-        _count(report.filled, "limit: run time", missing)
-        return np.where(missing, runtime, walltime)
+        _count(report.filled, "limit: run time", missing & ~moving)
+        _count(report.filled, "limit: none", missing & moving)
+        return np.where(missing, np.where(moving, np.inf, runtime), walltime)
     _count(report.filled, "limit: given number", missing)
     return np.where(missing, float(options.missing_limit), walltime)
+
+
+def _carried(table: JobTable, rows: NDArray[np.intp], moving: NDArray[np.bool_]) -> list[dict[str, Any] | None]:
+    """What jobs carry along for whoever says how long they take: their profile, and where ranks of traces are."""
+    return [
+        {key: job[key] for key in ("profile", RANKS) if key in job} if on_machine else None
+        for job, on_machine in zip((table.jobs[row] for row in rows.tolist()), moving.tolist(), strict=True)
+    ]
 
 
 def _identities(table: JobTable, rows: NDArray[np.intp]) -> dict[str, Any]:
@@ -200,7 +233,8 @@ def _requests(
     places = np.zeros(len(cores), np.int32)
     for which in np.unique(used).tolist():
         asked = {"cores": int(np.ceil(cores[which]))} | ({"memory": int(memory[which])} if memory[which] else {})
-        places[which] = known.request(Request(asked))
+        whole = options.max_procs > options.hosts > 0 and asked == {"cores": 1}  # hosts of several cores
+        places[which] = known.request(Request(asked, per_node_max=1, exclusive=True) if whole else Request(asked))
     return places[used]
 
 

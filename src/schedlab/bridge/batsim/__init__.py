@@ -1,0 +1,1 @@
+"""Schedulers and simulators that speak the protocol of Batsim."""
