@@ -27,6 +27,10 @@ FORMATS = (
     _format("simgrid", "SimGrid platform (XML)", "simgrid", "write.write_simgrid", ".xml"),
     _format("accasim", "AccaSim system (JSON)", "accasim", "accasim.write_accasim", ".json", "accasim.read_accasim"),
     _format("alea", "Alea machines", "alea", "alea.write_alea", ".machines", "alea.read_alea"),
+    _format(
+        *("kubernetes", "nodes of Kubernetes, kubectl get nodes -o yaml or json", "kubernetes", "", ""),
+        "kubernetes.read_kubernetes",
+    ),
     _format("alibaba", "Alibaba GPU nodes (CSV)", "alibaba", "", "", "alibaba.read_alibaba"),
 )
 

@@ -20,6 +20,8 @@ _WORD = re.compile(r"[A-Za-z0-9_.:+-]+")
 def write_slurm_conf(path: Path, cluster: Cluster) -> list[str]:
     """Returns sentences about what the file cannot hold. Switches are written if it is called slurm.conf, or so."""
     lost = list(_losses(cluster))
+    if cluster.network is not None:
+        lost.append("the network: slurm.conf has no place for links and routes")
     with whole_file(path) as file:
         file.write(("\n".join(_lines(cluster)) + "\n").encode())
     topology = beside(path, "topology")

@@ -1,4 +1,4 @@
-"""A cluster as a TOML file: everything that a cluster can have survives."""
+"""A cluster as a TOML file: everything that a cluster can have survives, but for the network of a platform."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from schedlab.model.units import format_bytes, parse_bytes
 
 def write_toml(path: Path, cluster: Cluster) -> list[str]:
     lost = ["that its nodes do not matter (a pool is one node in a file)"] if cluster.pool else []
+    if cluster.network is not None:
+        lost.append("the network: a cluster file has no place for links and routes")
     with whole_file(path) as file:
         file.write(("\n".join(_lines(cluster)) + "\n").encode())
     return lost

@@ -1,0 +1,3 @@
+module schedlab.test/naive
+
+go 1.25
