@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+import warnings
+from datetime import UTC, datetime
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,8 @@ from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 from schedlab.plot.catalogue import KINDS, draw
 from schedlab.plot.comparison import plot_comparison
-from schedlab.plot.style import COLOURS, figure_of, plain, save, series, wrapped
-from schedlab.plot.times import brief, duration_ticks, edges_of, means, scale_durations, spoken, step_for
+from schedlab.plot.style import COLOURS, SMALL, figure_of, plain, save, series, wrapped
+from schedlab.plot.times import DAY, Clock, brief, duration_ticks, edges_of, means, scale_durations, spoken, step_for
 
 LONG_NAMES = [f"easy:order={order},place=best-fit" for order in ("saf", "sjf", "wfp3", "unicef", "lxf", "largest")]
 LONG_NAMES += [f"conservative:order={order},place=first-fit" for order in ("f1", "f2", "f3", "f4", "ljf", "fcfs")]
@@ -140,6 +142,25 @@ def test_long_names_break_after_colons_and_commas() -> None:
     assert wrapped("easy:order=saf,place=best-fit", 18) == "easy:order=saf,\nplace=best-fit"
     assert wrapped("easy:order=saf,place=best-fit", 40) == "easy:order=saf,place=best-fit"
     assert wrapped("fcfs", 2) == "fcfs"
+
+
+@pytest.mark.parametrize("inches", [1.8, 2.4, 6.0])
+def test_dates_of_any_length_have_a_few_ticks_that_differ(inches: float) -> None:
+    for length in (1.0, 2.3, 25.0, 46.0, 160.0, 400.0, 9_900.0, 2.6 * DAY, 9 * DAY, 88 * DAY, 1_010 * DAY, 9_000 * DAY):
+        figure = Figure((inches + 1, 2))
+        axes = figure.add_axes((0.5 / (inches + 1), 0.3, inches / (inches + 1), 0.6))
+        axes.tick_params(labelsize=SMALL)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # matplotlib finds no step
+            Clock(datetime(2002, 7, 28, 11, 6, 40, tzinfo=UTC)).finish(axes, (0.0, length))
+            figure.draw_without_rendering()
+            low, high = axes.get_xlim()
+            inside = [tick for tick in axes.xaxis.get_major_ticks() if low <= tick.get_loc() <= high]
+        labels = [tick.label1.get_text() for tick in inside]
+        boxes = [tick.label1.get_window_extent() for tick in inside if tick.label1.get_text()]
+        assert 2 <= len(labels) <= 9, (length, labels)
+        assert all(one != other for one, other in pairwise(labels)), (length, labels)
+        assert all(one.x1 < other.x0 for one, other in pairwise(boxes)), (length, labels)
 
 
 def test_steps_of_time() -> None:

@@ -10,11 +10,11 @@ from tests.unit.test_beside import simulated
 from tests.unit.test_plot import assert_readable, figure_drawn
 
 import schedlab as sl
+from schedlab.analysis.core_rows import Machine, job_bars
 from schedlab.analysis.correlation import correlation
 from schedlab.plot.applications import plot_applications
 from schedlab.plot.distributions import plot_box
 from schedlab.plot.gantt import plot_gantt
-from schedlab.plot.gantt_rows import Machine, job_bars
 from schedlab.plot.improvement import plot_improvement
 
 ROWS = {

@@ -12,6 +12,7 @@ from tests.batches import TWO_NODES, config, job_batch, time_batch
 from tests.unit.test_plot import assert_readable, figure_drawn, five_jobs
 
 import schedlab as sl
+from schedlab.analysis.core_rows import Bars, Machine, job_bars
 from schedlab.engine.store import MemoryWriter
 from schedlab.model.errors import InputError
 from schedlab.model.nodeset import expand
@@ -21,7 +22,6 @@ from schedlab.model.states import NODE_STATES, PIECE_ENDS
 from schedlab.plot.catalogue import draw
 from schedlab.plot.gantt import plot_gantt
 from schedlab.plot.gantt_colours import MOST_NAMES, colouring
-from schedlab.plot.gantt_rows import Bars, Machine, job_bars
 from schedlab.plot.style import COLOURS
 
 WHOLE = (0.0, 1e9)

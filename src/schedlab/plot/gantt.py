@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from schedlab.analysis.core_rows import Bars, Machine, closed_bars, job_bars
 from schedlab.model.run import Run
 from schedlab.plot.gantt_colours import Colouring, colouring
-from schedlab.plot.gantt_rows import Bars, Machine, closed_bars, job_bars
 from schedlab.plot.measures import labels_of
 from schedlab.plot.style import (
     GREY,

@@ -28,7 +28,18 @@ NUMBERS = {
 COLOURINGS = ("job", "workflow", *OWNERS, *NUMBERS)
 
 # Neighbours in the queue get different ones; none is dark, so that a number can be read on it.
-_JOBS = ("#56B4E9", "#E69F00", "#7FCFB9", "#E8A98A", "#8FB8DA", "#F0E442", "#DDA6C4", "#5FAF92", "#F3CF80", "#B5B9BF")
+JOB_COLOURS = (
+    "#56B4E9",
+    "#E69F00",
+    "#7FCFB9",
+    "#E8A98A",
+    "#8FB8DA",
+    "#F0E442",
+    "#DDA6C4",
+    "#5FAF92",
+    "#F3CF80",
+    "#B5B9BF",
+)
 _OTHERS, _UNKNOWN = "#9aa0a6", LIGHT
 MOST_NAMES = 7
 _LARGEST_SLOWDOWN = 1000.0  # on the scale: from here on all are equally dark
@@ -47,7 +58,7 @@ class Colouring:
 def colouring(run: Run, by: str) -> Colouring:
     """Users (groups …) with the most core time have colours of their own."""
     if by == "job":
-        return Colouring(_rgba(_JOBS)[np.arange(len(run.jobs)) % len(_JOBS)])
+        return Colouring(_rgba(JOB_COLOURS)[np.arange(len(run.jobs)) % len(JOB_COLOURS)])
     if by == "workflow":
         return _by_workflow(run)
     if by in OWNERS:
@@ -81,9 +92,7 @@ def _by_owner(run: Run, by: str) -> Colouring:
         raise InputError(f"its jobs have no {by}", where=str(run.path or run), hint=hint)
     owner = run.jobs[by].fill_null(-1).to_numpy()
     owners, place = np.unique(owner, return_inverse=True)
-    # What the log says, not what the schedule made of it: the same colours for all runs of a workload.
-    work = np.bincount(place, run.jobs["cores"].to_numpy() * run.jobs["runtime"].to_numpy(), len(owners))
-    ranked = [at for at in np.argsort(-work, kind="stable") if owners[at] >= 0]
+    ranked = np.searchsorted(owners, ranked_owners(run, by)).tolist()
     chosen, rest = ranked[:MOST_NAMES], ranked[MOST_NAMES:]
     colour = {at: COLOURS[number] for number, at in enumerate(chosen)}
     names = {owner_name(run, by, int(owners[at])): colour[at] for at in chosen}
@@ -93,6 +102,27 @@ def _by_owner(run: Run, by: str) -> Colouring:
         names["unknown"] = _UNKNOWN
     palette = [colour.get(at, _OTHERS if owners[at] >= 0 else _UNKNOWN) for at in range(len(owners))]
     return Colouring(_rgba(palette)[place], names)
+
+
+_LARGEST_NUMBER = 1 << 22  # of owners that are counted in a table of all numbers
+
+
+def ranked_owners(run: Run, by: str) -> list[int]:
+    """Those that the log names, by their core time in it, the most first.
+
+    What the log says, not what the schedule made of it: the same colours for all runs of a workload.
+    """
+    column = run.tables.column
+    owners = column(by)
+    known = owners >= 0
+    if owners.max(initial=0) > _LARGEST_NUMBER:
+        different, place = np.unique(owners[known], return_inverse=True)
+    else:  # without sorting millions of jobs
+        place = owners[known]
+        different = np.flatnonzero(np.bincount(place))
+        place = (np.cumsum(np.bincount(place) > 0) - 1)[place]
+    work = np.bincount(place, (column("cores") * column("runtime"))[known], len(different))
+    return [int(different[at]) for at in np.argsort(-work, kind="stable")]
 
 
 def _by_number(run: Run, by: str) -> Colouring:

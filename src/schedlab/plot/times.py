@@ -45,6 +45,10 @@ _LAST += [n * DAY for n in (2, 3, 4, 14, 20, 60, 90, 180)]
 _FAR = 0.085  # of the axis
 _ROOM = 0.42  # inches for a label
 
+# Steps of dates where matplotlib's are too few: it warns where even the largest gives too many ticks.
+_DATES = {"MONTHLY": [1, 2, 3, 4, 6, 12], "HOURLY": [1, 2, 3, 4, 6, 12, 24]}
+_DATES |= {unit: [1, 2, 5, 10, 15, 20, 30, 60] for unit in ("MINUTELY", "SECONDLY")}
+
 
 @dataclass(frozen=True, slots=True)
 class Clock:
@@ -72,14 +76,16 @@ class Clock:
         if self.origin is None:
             axes.set_xlabel(f"time ({self.unit})")
             return
-        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+        from matplotlib import dates
 
-        make: Any = AutoDateLocator, ConciseDateFormatter  # matplotlib's dates have no types
+        make: Any = dates.AutoDateLocator, dates.ConciseDateFormatter  # matplotlib's dates have no types
         wide = axes.get_window_extent().width / figure_of(axes).dpi > 2.5
-        locator = make[0](minticks=3, maxticks=8 if wide else 6)
+        most = 8 if wide else 6 if span[1] - span[0] >= 3 * MINUTE else 4  # seconds are long words
+        locator = make[0](minticks=3, maxticks=most)
+        locator.intervald.update({getattr(dates, unit): steps for unit, steps in _DATES.items()})
         formatter = make[1](
             locator,
-            formats=["%Y", "%b", "%-d", "%H:%M", "%H:%M", "%H:%M:%S"],
+            formats=["%Y", "%b", "%-d", "%H:%M", "%H:%M", "%H:%M:%S.%f"],  # zeros at the end are left out
             zero_formats=["", "%Y", "%b", "%-d %b", "%H:%M", "%H:%M"],
             show_offset=False,
         )

@@ -1,0 +1,84 @@
+"""Errors as a browser gets them: one form, `{"error": text, "hint": text}`, in the words of the command line."""
+
+from __future__ import annotations
+
+import errno
+import traceback
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from schedlab.model.errors import InputError, InputErrors, SchedlabError
+from schedlab.web.space import NotThereError
+
+STATUS = {NotThereError: 404, InputError: 400, SchedlabError: 422}
+FULL = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the quota of the disk is used up",
+    errno.EFBIG: "a file may not become so large here",
+}
+
+
+class RefusedError(InputError):
+    """A request that this server does not answer, with the status that says why."""
+
+    def __init__(self, message: str, *, status: int, where: str = "", hint: str = "") -> None:
+        super().__init__(message, where=where, hint=hint)
+        self.status = status
+
+
+def document(error: SchedlabError) -> dict[str, str]:
+    """`error` is what the command line prints after `error: `, without the hint, which is apart."""
+    if isinstance(error, InputErrors):
+        return {"error": str(error), "hint": ""}
+    if isinstance(error, InputError):
+        place = f"{error.where}: " if error.where else ""
+        return {"error": f"{place}{error.message}", "hint": error.hint}
+    text, _, hint = str(error).partition("\n  hint: ")
+    return {"error": text, "hint": hint}
+
+
+def answer(error: SchedlabError) -> JSONResponse:
+    if isinstance(error, RefusedError):
+        return JSONResponse(document(error), error.status)
+    status = next(code for kind, code in STATUS.items() if isinstance(error, kind))
+    return JSONResponse(document(error), status)
+
+
+def of_schedlab(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, SchedlabError)
+    return answer(error)
+
+
+def of_http(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    headers: Mapping[str, str] | None = error.headers
+    return JSONResponse({"error": error.detail, "hint": ""}, error.status_code, headers)
+
+
+def of_system(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, OSError)
+    if error.errno in FULL:
+        text = f"{FULL[error.errno]}; nothing was written"
+        return JSONResponse({"error": text, "hint": "free some space, then try again"}, 507)
+    return unexpected(_request, error)
+
+
+def unexpected(_request: Request, error: Exception) -> Response:
+    """A mistake of ours: the server's terminal has the whole story, the browser one line of it."""
+    traceback.print_exception(error)
+    text = f"{type(error).__name__}: {error}"
+    return JSONResponse(
+        {"error": text, "hint": "this is a mistake in schedlab; the terminal of the server says more"}, 500
+    )
+
+
+HANDLERS: dict[Any, Any] = {
+    SchedlabError: of_schedlab,
+    HTTPException: of_http,
+    OSError: of_system,
+    Exception: unexpected,
+}

@@ -1,0 +1,89 @@
+"""The explorer of runs, fed by the server: `/explore?run=results/easy&run=results/fcfs`.
+
+    /api/explore/facts?run=…        what the page has to know first
+    /api/explore/AT/NAME?run=…      a block of columns (web/pack.py) of the run of that number
+
+`run` is a run of this browser's, or a folder that holds some.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from schedlab.engine.folder import holds_run
+from schedlab.model.errors import InputError
+from schedlab.web.opened import Look, Opened
+from schedlab.web.page import page
+from schedlab.web.space import NotThereError, Space, shown
+
+MOST_RUNS = 24  # side by side: more cannot be looked at
+OPENED = Opened()
+
+
+def explore(request: Request) -> Response:
+    """The page; without runs, to choose some. What is wrong with them it is told when it asks for facts."""
+    names = request.query_params.getlist("run")
+    if names:
+        with suppress(InputError):
+            OPENED.prepare(_look(request))
+    title = ", ".join(Path(name).name for name in names[:3]) or "Explore runs"
+    return page(title, "explore_page", at="/explore", data={"runs": names})
+
+
+def facts(request: Request) -> Response:
+    look = _look(request)
+    return _answer(request, look, "facts", "application/json", lambda: OPENED.facts(look))
+
+
+def block(request: Request) -> Response:
+    look, at, name = _look(request), request.path_params["at"], request.path_params["name"]
+    try:
+        return _answer(request, look, f"{at}-{name}", "application/octet-stream", lambda: OPENED.block(look, at, name))
+    except KeyError:
+        raise NotThereError("these runs have no such block", where=shown(f"{at}/{name}")) from None
+
+
+def _look(request: Request) -> Look:
+    names = request.query_params.getlist("run")
+    if not names:
+        raise InputError("no run is named", hint="end the address with ?run=NAME, or choose one on the page")
+    folders = [folder for name in names for folder in runs_of(request.state.space, name)]
+    if len(folders) > MOST_RUNS:
+        hint = f"name the ones that you want to see, at most {MOST_RUNS}"
+        raise InputError(f"{len(folders)} runs are too many to be seen side by side", hint=hint)
+    return OPENED.look(list(dict.fromkeys(folders)))
+
+
+def runs_of(space: Space, name: str) -> list[Path]:
+    """The run of that name, or those in the folder of that name."""
+    path = space.path(name)
+    if holds_run(path) or not path.is_dir():
+        return [path]
+    inside = sorted(entry for entry in path.iterdir() if not entry.is_symlink() and space.sees(entry))
+    return [entry for entry in inside if holds_run(entry)] or [path]
+
+
+def _answer(request: Request, look: Look, name: str, kind: str, make: Callable[[], bytes]) -> Response:
+    """With a tag: what a browser has already, it is not sent again, nor made."""
+    tag = f'"{look.tag}-{name}"'
+    headers = {"etag": tag, "vary": "accept-encoding"}
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    made = make()
+    if "gzip" not in request.headers.get("accept-encoding", ""):
+        return Response(gzip.decompress(made), media_type=kind, headers=headers)
+    return Response(made, media_type=kind, headers=headers | {"content-encoding": "gzip"})
+
+
+routes: list[BaseRoute] = [
+    Route("/explore", explore),
+    Route("/api/explore/facts", facts),
+    Route("/api/explore/{at:int}/{name}", block),
+]

@@ -1,0 +1,74 @@
+"""The server as a process: its socket, its signals, its end."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+
+from schedlab.model.errors import InputError
+from schedlab.web.server import create_app
+from schedlab.web.settings import Settings
+
+PATIENCE = 3  # seconds for answers that are under way when the server ends
+
+
+def listen(settings: Settings, port: int) -> tuple[socket.socket, str]:
+    """A socket that listens, and the address to open."""
+    try:
+        found = socket.getaddrinfo(settings.host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        sock = socket.create_server(found[4][:2], family=found[0], backlog=128)
+    except OSError as error:
+        hint = "take another with --port, or --port 0 for one that is free"
+        raise InputError(
+            f"cannot listen: {error.strerror or error}", where=f"{settings.host}:{port}", hint=hint
+        ) from None
+    name = f"[{settings.host}]" if ":" in settings.host else settings.host
+    token = f"?token={settings.token}" if settings.token else ""
+    return sock, f"http://{name}:{sock.getsockname()[1]}/{token}"
+
+
+class Server(uvicorn.Server):
+    """Says when it is ready, and ends when it is asked to."""
+
+    def __init__(self, folder: Path, settings: Settings, ready: Callable[[], None]) -> None:
+        app = create_app(folder, settings)
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            lifespan="on",
+            timeout_graceful_shutdown=PATIENCE,
+        )
+        super().__init__(config)
+        self._ready = ready
+        self._work = app.state.work
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._ready()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Ctrl-C is how it ends: it is not raised again, and a second one does not leave workers behind."""
+        self._work.closed = True  # event streams, which would be waited for, end
+        self.should_exit = True
+
+
+def serve(folder: Path, settings: Settings, sock: socket.socket, ready: Callable[[], None]) -> None:
+    """Until somebody ends it; `ready` is called when it answers. Names of files are those of the folder."""
+    os.chdir(folder)
+    server = Server(Path(), settings, ready)
+    with sock, server.capture_signals():  # from now on: else Ctrl-C could be lost between here and its loop
+        server.run([sock])
+
+
+def open_browser(address: str) -> None:
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()  # it may take a while

@@ -1,0 +1,62 @@
+"""A real browser for tests: Debian's Chromium without a screen, driven by selenium. `apt-get install chromium-driver`
+brings both; without them these tests are skipped."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+PATIENCE = 60.0  # seconds: a busy machine is slow, and a page that never comes is a failure
+
+
+@contextmanager
+def browser(width: int = 1280, height: int = 900, *, contexts: bool = False) -> Iterator[Any]:
+    """A window of that size; with `contexts`, more can be opened that share no cookies (`new_person`)."""
+    webdriver = pytest.importorskip("selenium.webdriver")
+    programs = {name: shutil.which(name) for name in ("chromium", "chromedriver")}
+    missing = [name for name, path in programs.items() if path is None]
+    if missing:
+        pytest.skip(f"needs {' and '.join(missing)} (apt-get install chromium chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = programs["chromium"]
+    for switch in ("headless=new", "disable-gpu", "disable-dev-shm-usage", f"window-size={width},{height}"):
+        options.add_argument(f"--{switch}")
+    if os.geteuid() == 0:
+        options.add_argument("--no-sandbox")  # which Chromium refuses to have as root
+    options.enable_bidi = contexts
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(programs["chromedriver"]))
+    try:
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        driver.set_script_timeout(PATIENCE)
+        yield driver
+    finally:
+        driver.quit()
+
+
+def new_person(driver: Any) -> str:
+    """A window of a browser that has never been anywhere."""
+    window: str = driver.browsing_context.create(type="tab", user_context=driver.browser.create_user_context())
+    return window
+
+
+def until(condition: Callable[[], Any], what: str) -> Any:
+    """What the condition gives, once it gives anything."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if found := condition():
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"waited {PATIENCE:g} s for {what}")
+
+
+def complaints(driver: Any) -> list[str]:
+    """What the page has written to the console as warnings and errors."""
+    return [entry["message"] for entry in driver.get_log("browser") if entry["level"] in ("WARNING", "SEVERE")]
