@@ -5,9 +5,12 @@ BIN := $(VENV)/bin
 SOURCES := $(wildcard native/*.cpp native/*.hpp native/virtual_clock/*.c native/virtual_clock/*.h)
 STYLED := $(SOURCES) $(wildcard tests/native/*.cpp)
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) # one more than cores: many tests wait for other processes
+# Batsim's schedulers and tools, to be tried out. What they need is in the group dev, because their own pins are of their time;
+# they are beside the environment, because they install modules with names like `tests`.
+BATSIM_TOOLS := pybatsim==3.2.1 batsim-py==1.0.5 evalys==4.0.7
 unexport PYTHONDONTWRITEBYTECODE # compiling the package anew in every process would be half of what many tests take
 
-.PHONY: demo test check-style unit bench fuzz sanitize stubs format clean
+.PHONY: demo test check-style unit kube-others bench fuzz sanitize stubs format clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -16,13 +19,14 @@ $(BIN)/python:
 # The build tools live in the environment (no build isolation), so that a rebuild after an edit takes seconds.
 $(VENV)/.built: $(SOURCES) CMakeLists.txt pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --group dev
+	$(BIN)/python -m pip install --quiet --no-deps --upgrade --target $(VENV)/batsim-tools $(BATSIM_TOOLS)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable .
 	@touch $@
 
 demo: $(VENV)/.built
 	$(BIN)/schedlab run examples/demo.swf --cluster 64x4 --policy fcfs --policy easy --policy conservative \
-	  --policy easy:order=sjf,place=best-fit --out demo-results --force
-	@echo "Next: $(BIN)/schedlab compare demo-results/*   $(BIN)/schedlab check demo-results/easy   $(BIN)/schedlab --help"
+	  --policy easy:order=sjf,place=best-fit --reasons --out demo-results --force
+	@echo "Next: $(BIN)/schedlab web demo-results   $(BIN)/schedlab compare demo-results/*   $(BIN)/schedlab check demo-results/easy   $(BIN)/schedlab --help"
 
 test: $(VENV)/.built check-style unit
 
@@ -34,14 +38,20 @@ check-style: $(VENV)/.built
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.built
+	$(BIN)/python -m tests.kube_programs # the kube-scheduler, where Go is there: some minutes, once
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+# Schedulers of others, whose tests are skipped where they are not built: some minutes, once.
+kube-others: $(VENV)/.built
+	$(BIN)/python -m tests.kube_programs others
+	SCHEDLAB_REAL_TIME=1 $(BIN)/python -m pytest tests/system/test_kube_yunikorn.py
 
 bench: $(VENV)/.built
 	$(BIN)/python -m benchmarks
 
 fuzz: $(VENV)/.built
 	$(BIN)/python -m tests.fuzz_native --seconds 120
-	for reader in swf sacct slurm tables others; do $(BIN)/python -m tests.fuzz_$$reader --seconds 60 || exit 1; done
+	for reader in swf sacct slurm tables others batsim kube; do $(BIN)/python -m tests.fuzz_$$reader --seconds 60 || exit 1; done
 
 # The core once more, with address and undefined-behaviour sanitizers, under the tests that exercise it.
 sanitize: $(VENV)/.built

@@ -12,14 +12,19 @@ from pathlib import Path
 
 from benchmarks import (
     accasim,
+    batsim,
+    batsim_clients,
     conservative,
     elise,
     equals,
+    explore,
     fidelity,
     figures,
     floor,
     generating,
     in_python,
+    kube,
+    kube_exact,
     learn,
     memory,
     planning,
@@ -39,6 +44,7 @@ from benchmarks.settings import Settings
 
 BENCHMARKS: dict[str, Callable[[Settings], Iterator[Line]]] = {
     "accasim": accasim.lines,
+    "batsim": batsim.lines,
     "floor": floor.lines,
     "scaling": scaling.jobs_lines,
     "nodes": scaling.nodes_lines,
@@ -58,10 +64,19 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Line]]] = {
     "generating": generating.lines,
     "study": study.lines,
     "figures": figures.lines,
+    "explore": explore.lines,
     "equals": equals.lines,
     "slurm": slurm.lines,
+    "kube": kube.lines,
+    "kube-exact": kube_exact.lines,
 }
-LONG = {"slurm-week": slurm.week, "fidelity": fidelity.lines}  # only if they are asked for
+LONG = {  # only if they are asked for
+    "slurm-week": slurm.week,
+    "fidelity": fidelity.lines,
+    "batsim-schedulers": batsim.other_lines,
+    "batsim-clients": batsim_clients.lines,
+    "kube-repeats": kube_exact.repeats,
+}
 
 
 def main() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -70,3 +71,13 @@ def rows(run: sl.Run, *columns: str) -> list[tuple[Any, ...]]:
 
 def accounting(run: sl.Run) -> pl.DataFrame:
     return pl.read_parquet(io.BytesIO(run.evidence("slurm/accounting.parquet"))).sort("job")
+
+
+@contextmanager
+def own_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for slurmctld's own, with a path short enough for sockets; nothing may be left in it."""
+    folder = Path(tempfile.mkdtemp(prefix="schedlab-test-"))
+    monkeypatch.setenv("SCHEDLAB_TMP", str(folder))
+    yield folder
+    assert not list(folder.iterdir()), "a folder of slurmctld is still there"
+    folder.rmdir()

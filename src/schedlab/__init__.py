@@ -5,6 +5,7 @@
 >>> run.summary, run.jobs
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +80,11 @@ _PUBLIC = {
 }
 
 __all__ = list(_PUBLIC)
+
+if "SCHEDLAB_CONFINED" in os.environ:  # a process of `schedlab web`, from its first moment on
+    from schedlab.model.confined import confine_as_told
+
+    confine_as_told()
 
 
 def __getattr__(name: str) -> Any:

@@ -393,8 +393,9 @@ def test_termination(tmp_path: Path) -> None:
     assert list(found) == ["reject"]
 
 
-def test_a_run_does_not_load_what_it_does_not_need(log: Path) -> None:
+def test_a_run_does_not_load_what_it_does_not_need(log: Path, tmp_path: Path) -> None:
     code = "import sys\nfrom schedlab.cli.main import main\ntry:\n    main()\nfinally:\n    print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code, "run", str(log)], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", code, "run", str(log), "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert not loaded & {"polars", "matplotlib", "pandas", "scipy", "pyarrow.compute"}

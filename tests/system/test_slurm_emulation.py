@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +16,7 @@ from typing import Any
 import pytest
 from tests import commands
 from tests.slurm_programs import slurm_programs
-from tests.slurm_site import Site, rows
+from tests.slurm_site import Site, own_folder, rows
 
 import schedlab as sl
 from schedlab.slurm.decider import RealSlurm
@@ -41,12 +40,8 @@ def _programs() -> None:
 
 @pytest.fixture(autouse=True)
 def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where slurmctld's folders are, with a path short enough for sockets."""
-    folder = Path(tempfile.mkdtemp(prefix="schedlab-test-"))
-    monkeypatch.setenv("SCHEDLAB_TMP", str(folder))
-    yield folder
-    assert not list(folder.iterdir()), "a folder of slurmctld is still there"
-    folder.rmdir()
+    with own_folder(monkeypatch) as folder:
+        yield folder
 
 
 @pytest.fixture

@@ -212,6 +212,20 @@ def test_a_policy_in_python(results: Path, logs: Path) -> None:
     stop_six_times(["run", str(ROOT / "examples" / "demo.swf"), *policy], results, seed=4)
 
 
+def test_while_python_makes_a_class(results: Path, tmp_path: Path) -> None:
+    """What `__set_name__` raises becomes a RuntimeError in Python 3.11: a request to stop all the same."""
+    asks = "def __set_name__(self, owner, name): signal.raise_signal(signal.SIGTERM)"
+    policy = tmp_path / "made.py"
+    policy.write_text(f"import signal\nclass Asks:\n    {asks}\nclass Made:\n    field = Asks()\n")
+    asked = Asked(
+        ["run", str(ROOT / "examples" / "demo.swf"), "--policy", f"{policy}:Made", "--out", str(results / "o")]
+    )
+    asked.end()
+    assert asked.code == 143, asked.errors
+    assert asked.errors.startswith("interrupted: "), asked.errors
+    assert not list(results.iterdir())
+
+
 @pytest.fixture
 def workplaces() -> Iterator[Path]:
     """Where the files of slurmctld go; nothing may be left there."""

@@ -11,10 +11,10 @@ from rich.console import Console
 
 from schedlab.analysis.compare import Comparison, Row
 from schedlab.analysis.metrics import summarise
+from schedlab.analysis.written import column
 from schedlab.cli import output, progress, table
 from schedlab.cli.progress import ReadingBar, SimulationBar
 from schedlab.cli.table import comparison_table, footnote, marked
-from schedlab.cli.units import column
 from schedlab.engine.store import MemoryTables
 from schedlab.model.cluster import Cluster
 

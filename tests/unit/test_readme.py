@@ -30,6 +30,6 @@ def test_what_a_bare_machine_needs_is_named() -> None:
 
 def test_every_command_of_the_page_exists() -> None:
     commands = get_command(app).commands  # type: ignore[attr-defined]
-    named = set(re.findall(r"(?:^|`|\| )(?:\.venv/bin/)?schedlab ([a-z]+)", README, re.MULTILINE))
+    named = set(re.findall(r"(?:^|`|\| )(?:\.venv/bin/)?schedlab ([a-z][a-z-]*)", README, re.MULTILINE))
     assert {"run", "compare", "inspect", "experiment", "slurm", "new"} <= named
     assert named <= set(commands)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.unit.test_sacct import HEADER, row
+from tests.sacct_rows import HEADER, row
 
 from schedlab.model.errors import InputError
 from schedlab.workload.options import ReadOptions

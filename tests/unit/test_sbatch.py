@@ -81,6 +81,10 @@ def test_generic_resources():
         ("-n 4 --gpus=8", 4, {"cores": 1, "gpus": 2}, False),
         ("-N 2 -n 4 -G 8", 2, {"cores": 2, "gpus": 4}, True),
         ("-n 1 --gpus-per-node=3", 1, {"cores": 1, "gpus": 3}, True),
+        # Of two types there are as many as of both together, whichever options name them.
+        ("-n 1 --gres=gpu:a:1 --gpus=b:2", 1, {"cores": 1, "gpus": 3, "gpu:a": 1, "gpu:b": 2}, True),
+        ("-n 1 --gres=gpu:a:3 --gpus-per-task=a:1,b:1", 1, {"cores": 1, "gpus": 4, "gpu:a": 3, "gpu:b": 1}, True),
+        ("-n 1 --gres=gpu:a:1 --gpus-per-node=5", 1, {"cores": 1, "gpus": 5, "gpu:a": 1}, True),
     ],
 )
 def test_requests(text, count, chunk, on_nodes):
@@ -106,6 +110,7 @@ def test_where_a_request_goes():
         ("-n 12 --mem=1G", 1, {"cores": 12, "memory": GB}, "nodes: one for all tasks"),
         ("-n 3 --gpus=4", 1, {"cores": 3, "gpus": 4}, "nodes: one for all tasks"),
         ("-N 2 -n 2 --gpus=3", 2, {"cores": 1, "gpus": 2}, "GPUs: rounded up"),
+        ("-N 2 -n 2 --gpus=a:1,b:1", 2, {"cores": 1, "gpus": 2, "gpu:a": 1, "gpu:b": 1}, "GPUs: rounded up"),
         ("-N 4 -n 2", 2, {"cores": 1}, "nodes: no more than tasks"),
         ("--mem=0", 1, {"cores": 1}, "--mem=0"),
         ("-C a|b", 1, {"cores": 1}, "constraint: alternatives"),

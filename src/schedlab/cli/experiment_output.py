@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from schedlab.cli.channel import channel
 from schedlab.cli.output import console, say, say_list, warn
 from schedlab.cli.progress import Bar, watched
 from schedlab.experiment.deciders import changes
@@ -34,8 +35,11 @@ class StudyBar(Bar):
         self._quiet, self._watched = quiet, watched(quiet)
         self._before: int | None = None
         self._said = time.monotonic()
+        self._channel = channel()
 
     def __call__(self, planned: int, done: int, failed: int) -> None:
+        if self._channel is not None:
+            self._channel.study(planned, done, failed)
         if self._before is None:
             self._before, self._total = done, planned
             if not self._quiet:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from schedlab.cli.options import ForceFile
+from schedlab.model.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -15,33 +17,73 @@ if TYPE_CHECKING:
     from schedlab.model.run import Run
 
 
+class Target(StrEnum):
+    swf = "swf"
+    batsim = "batsim"
+
+
 def export(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A run folder.", show_default=False)],
     out: Annotated[
-        Path,
-        typer.Argument(metavar="OUT.swf", help="The log to write; .gz or .zst compresses it.", show_default=False),
-    ],
+        Path | None,
+        typer.Argument(
+            metavar="[OUT]",
+            help="The log to write: OUT.swf; .gz or .zst compresses it. With [b]--to batsim[/b] what the names of the "
+            "files begin with. [dim]\\[default: the run's folder][/dim]",
+            show_default=False,
+        ),
+    ] = None,
+    to: Annotated[
+        Target,
+        typer.Option(
+            "--to",
+            metavar="swf|batsim",
+            help="A log in the Standard Workload Format, or the tables that Batsim writes (OUT_jobs.csv, "
+            "OUT_schedule.csv, OUT_machine_states.csv, OUT_schedule.trace), as evalys reads them.",
+        ),
+    ] = Target.swf,
     force: ForceFile = False,
 ) -> None:
-    """Write a simulated schedule as a log in the Standard Workload Format, as other tools read it.
+    """Write a simulated schedule for other tools: as a log, or as Batsim's tables.
 
     [b]schedlab export results/easy easy.swf.gz[/b]
+
+    [b]schedlab export results/easy out/easy --to batsim[/b]
     """
-    from schedlab.cli.output import check_new_file, say
     from schedlab.engine.store import read_run
+
+    found = read_run(run)
+    if to is Target.batsim:
+        export_batsim(found, Path(run) if out is None else out, force)
+    elif out is None:
+        raise InputError("a log needs a name", hint=f"schedlab export {run} easy.swf.gz")
+    else:
+        _export_swf(found, out, force)
+
+
+def _export_swf(run: Run, out: Path, force: bool) -> None:
+    from schedlab.cli.output import check_new_file, say
     from schedlab.files.bytestream import plain_name
-    from schedlab.model.errors import InputError
     from schedlab.workload.swf.write import write_swf
 
     if not plain_name(out).endswith(".swf"):
-        raise InputError(
-            "is not the name of an SWF log", where=str(out), hint="let it end in .swf, .swf.gz or .swf.zst"
-        )
-    found = read_run(run)
+        hint = "let it end in .swf, .swf.gz or .swf.zst; other formats have a name: --to batsim"
+        raise InputError("is not the name of an SWF log", where=str(out), hint=hint)
     check_new_file(out, force)
-    lost = write_swf(out, _with_preceding(found), swf_header(found), requests=found.requests)
-    say(f"{len(found.jobs):,} jobs in {out}")
-    for sentence in (*lost, *_of_the_schedule(found)):
+    lost = write_swf(out, _with_preceding(run), swf_header(run), requests=run.requests)
+    say(f"{len(run.jobs):,} jobs in {out}")
+    for sentence in (*lost, *_of_the_schedule(run)):
+        say(f"  lost: {sentence}", "yellow")
+
+
+def export_batsim(run: Run, prefix: Path, force: bool) -> None:
+    from schedlab.bridge.batsim.export import export_run
+    from schedlab.cli.output import check_new_file, say
+
+    check_new_file(Path(f"{prefix}_jobs.csv"), force)
+    done = export_run(run, str(prefix))
+    say(f"{done.jobs:,} jobs on {done.resources:,} resources ({done.of}) in {prefix}_jobs.csv and beside it")
+    for sentence in done.lost:
         say(f"  lost: {sentence}", "yellow")
 
 

@@ -305,6 +305,7 @@ def run(
     recipe = {"arguments": sys.argv[1:], "folder": str(Path.cwd())}
     planned = scenarios(common, policies, folders, checkpoint_every=every, recipe=recipe)
     with Monitor(watch, pace, status_every, quiet) as monitor:
+        monitor.expect(len(planned))
         read = monitor.read(common)
         if load is not None:
             read = replace(read, workload=scale_load(read.inputs[0], load, read.inputs[1].cores))

@@ -36,6 +36,14 @@ def asked() -> int | None:
     return _Asked.number
 
 
+def caused(error: BaseException) -> bool:
+    """Whether a request to stop is behind an error: Python 3.11 makes a RuntimeError of what `__set_name__` raises."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__cause__
+    return cause is not None
+
+
 def exit_code() -> int:
     """Of a command that was asked to stop: 130 or 143."""
     return 128 + (_Asked.number or signal.SIGINT)

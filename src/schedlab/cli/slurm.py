@@ -45,25 +45,12 @@ def doctor(
 
     [b]schedlab slurm doctor[/b]
     """
-    from dataclasses import asdict
-
-    from schedlab.cli.output import console, messages, print_json
+    from schedlab.cli.findings import print_findings
+    from schedlab.cli.output import messages
     from schedlab.slurm.install.doctor import examine
 
     findings = examine(fetch=fetch, progress=lambda text: messages().print(text, style="dim"))
-    if as_json:
-        print_json([asdict(finding) for finding in findings])
-    else:
-        from rich.text import Text
-
-        for finding in findings:
-            mark, style = ("ok", "green") if finding.ok else ("--", "red")
-            line = Text.assemble((f"{mark}  ", style), (finding.what, "bold"), f": {finding.detail}")
-            console().print(line, soft_wrap=True)
-            if finding.cure:
-                console().print(Text(f"    cure: {finding.cure}"), soft_wrap=True)
-    if not all(finding.ok for finding in findings):
-        raise typer.Exit(1)
+    print_findings(findings, as_json=as_json)
 
 
 @slurm.command()

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from types import FrameType, TracebackType
 from typing import Any, Self
 
+from schedlab.analysis.written import duration
 from schedlab.cli.progress import date
-from schedlab.cli.units import duration
 from schedlab.engine.snapshot import Facts, Snapshot
 
 SIGNAL: signal.Signals | None = getattr(signal, "SIGUSR1", None)  # there is none on Windows

@@ -10,10 +10,11 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from schedlab.analysis.compare import METRICS, Comparison, Metric, best, resource_metrics
-from schedlab.analysis.job_ends import NEVER, columns_of_ends, end_of, job_ends
+from schedlab.analysis.compare import METRICS, Comparison, Metric, best
+from schedlab.analysis.job_ends import NEVER, end_of
+from schedlab.analysis.side_by_side import IMPORTANT, is_state, marks, text_columns
+from schedlab.analysis.written import column, scale
 from schedlab.cli.output import UNLIMITED, console
-from schedlab.cli.units import column, scale
 from schedlab.model.resources import amount
 from schedlab.model.states import KILLED_BECAUSE, NEVER_SATISFIED, SLOWED
 
@@ -22,18 +23,6 @@ if TYPE_CHECKING:
 
     from schedlab.analysis.job_by_job import JobByJob
 
-# The most telling first: a narrow terminal shows fewer.
-IMPORTANT = (
-    *("wait.mean", "bounded_slowdown.mean", "utilisation", "wait.p95", "wait.median", "makespan", "backfilled_share"),
-    *(
-        "slowdown.mean",
-        "wait.max",
-        "bounded_slowdown.p95",
-        "queue_length.mean",
-        "utilisation_queued",
-        "bounded_slowdown.median",
-    ),
-)
 FEWEST = 3
 MOST_REASONS = 3  # why jobs were rejected: run.json has all
 
@@ -55,18 +44,9 @@ def _with_columns(comparison: Comparison, keys: Sequence[str]) -> Table:
     for name in comparison.differences:
         table.add_column(Text(name), vertical="bottom")
         cells.append([Text(row.differences[name]) for row in comparison.rows])
-    of_resources = resource_metrics([row.summary for row in comparison.rows])
-    asked = {metric.key: metric for metric in (*of_resources, *comparison.metrics)}
-    for key, metric in (METRICS | asked).items():
-        values = comparison.values(metric)
-        if key not in asked and (_is_state(metric) or key not in keys):
-            continue
-        unit, texts = column(values, metric.unit)
-        table.add_column(_heading(metric.label, unit), justify="right", no_wrap=True)
-        cells.append(marked(texts, comparison.best(metric)))
-    for name, numbers in columns_of_ends([job_ends(row.summary) for row in comparison.rows]).items():
-        table.add_column(_heading(name, ""), justify="right", no_wrap=True)
-        cells.append(marked([f"{number:,.0f}" for number in numbers], frozenset()))
+    for found in text_columns(comparison, keys):
+        table.add_column(_heading(found.label, found.unit), justify="right", no_wrap=True)
+        cells.append(_starred(found.texts, found.best))
     for row in zip(*cells, strict=True):
         table.add_row(*row)
     return table
@@ -77,7 +57,7 @@ def footnote(comparison: Comparison) -> str:
     notes = [_star(comparison)] if len(comparison.rows) > 1 else []
     for metric in METRICS.values():
         counts = comparison.values(metric)
-        if not _is_state(metric) or not any(counts):
+        if not is_state(metric) or not any(counts):
             continue
         if metric.key == "states.rejected":
             notes += _rejected(comparison)
@@ -273,11 +253,13 @@ def _error(share: float | None) -> str:
 
 
 def marked(texts: Sequence[str], winners: frozenset[int]) -> list[Text]:
-    """A star behind the best, and behind what looks the same; the others keep its place free below their digits."""
-    best_texts = {texts[row] for row in winners}
-    if best_texts.issuperset(texts):  # no difference that the eye could see
-        best_texts = set()
-    return [Text(f"{text}*", "bold green") if text in best_texts else Text(f"{text} ") for text in texts]
+    """A star behind the best, and behind what looks the same."""
+    return _starred(texts, marks(texts, winners))
+
+
+def _starred(texts: Sequence[str], best: frozenset[int]) -> list[Text]:
+    """Those without a star keep its place free below the digits of the others."""
+    return [Text(f"{text}*", "bold green") if row in best else Text(f"{text} ") for row, text in enumerate(texts)]
 
 
 def _table(first: str) -> Table:
@@ -291,7 +273,3 @@ def _heading(label: str, unit: str) -> Text:
     first, _, last = label.rpartition(" ")
     lines = [first, f"{last} {unit}".rstrip()] if first or not unit else [last, unit]
     return Text("\n".join(f"{line} " for line in lines if line))
-
-
-def _is_state(metric: Metric) -> bool:
-    return metric.key.startswith("states.")

@@ -34,8 +34,8 @@ def workload_key(point: Point, seed: int, leave_out: Collection[str] = ()) -> st
     own = {
         name: value for name, value in point.items() if PARAMETERS[name].table == "workload" and name not in leave_out
     }
-    # The machine's size has a part in it where a load is wanted.
-    if {"pressure", "fill", "load"} & set(own) and "cluster" in point:
+    # The machine has a part in it where a load is wanted, or where it says how long jobs take.
+    if "cluster" in point and ({"pressure", "fill", "load"} & set(own) or _platform(point) is not None):
         own["cluster"] = point["cluster"]
     return json.dumps([own, seed], sort_keys=True)
 
@@ -120,7 +120,17 @@ def _read(point: Point) -> Workload:
     options: dict[str, Any] = {name: point[name] for name in _READING if name in point}
     if options.get("missing_limit", "runtime") != "runtime":
         options["missing_limit"] = parse_duration(options["missing_limit"])
+    if (platform := _platform(point)) is not None:
+        options |= {"max_procs": platform.cores, "hosts": platform.nodes}
     return read_workload(str(point["log"]), **options)
+
+
+def _platform(point: Point) -> Cluster | None:
+    """Its machine, if that is a SimGrid platform and the log one that can be of Batsim."""
+    if "cluster" not in point or ".json" not in str(point.get("log", "")):
+        return None
+    cluster = read_cluster(str(point["cluster"]))
+    return None if cluster.network is None else cluster
 
 
 def _generated(point: Point, seed: int, preparation: Preparation | None) -> Workload:

@@ -24,7 +24,7 @@ def is_text(name: str, value: Any) -> bool:
         return isinstance(value, str)
     if name not in _TEXTS or not isinstance(value, str) or (name in _FILES and Path(value).is_file()):
         return False
-    return names_code(value) or "=" in value
+    return names_code(value) or "=" in value or bool(_argument(value))
 
 
 def file_names(name: str, value: Any) -> list[str]:
@@ -32,8 +32,15 @@ def file_names(name: str, value: Any) -> list[str]:
     if name == "workflows" and isinstance(value, str):
         return files_of_mix(value)
     if is_text(name, value):
-        return [word for word in _BETWEEN.split(value) if word.endswith(".py")] + QUOTED.findall(value)
+        words = [word for word in _BETWEEN.split(value) if word.endswith(".py")]
+        return words + QUOTED.findall(value) + ([only] if (only := _argument(value)) else [])
     return [value] if name in _FILES and isinstance(value, str) else []
+
+
+def _argument(value: str) -> str:
+    """The file of `kubernetes:config.yaml`."""
+    file = "" if names_code(value) else value.partition(":")[2]
+    return file if file and Path(file).is_file() else ""
 
 
 def files_of(name: str, value: Any) -> list[str]:

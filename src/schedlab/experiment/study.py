@@ -201,7 +201,7 @@ class _Reading:
         """Files are named relative to the study file."""
         text = QUOTED.sub(lambda quoted: quoted[0].replace(quoted[1], self._path(quoted[1])), text)
         place, colon, rest = text.partition(":")
-        return f"{self._path(place)}{colon}{rest}"
+        return f"{self._path(place)}{colon}{self._path(rest)}"
 
     def _path(self, name: str) -> str:
         candidate = self.folder / name

@@ -27,7 +27,7 @@ def read_dax(path: Path, negative_as_zero: bool = False) -> Workflow:
     sizes: dict[str, float] = {}
     used = [_uses(job, sizes, where, mistakes) for job in jobs]
     runtimes = [_number(job, "runtime", where, mistakes) for job in jobs]
-    cores = [math.ceil(_number(job, "cores", where, mistakes)) if "cores" in job.attributes else 1 for job in jobs]
+    cores = [_cores(job, where, mistakes) for job in jobs]
     mistakes.raise_all()
     given = transfers([(id, *files, list(after[id])) for id, files in zip(ids, used, strict=True)], sizes)
     tasks = [
@@ -37,6 +37,12 @@ def read_dax(path: Path, negative_as_zero: bool = False) -> Workflow:
     # The name inside is "test" in every file of the generator.
     lines = [f"{where}, line {job.line}" for job in jobs]
     return workflow_of(file_stem(where), tasks, where, negative_as_zero, lines.__getitem__)
+
+
+def _cores(job: Element, where: str, mistakes: Mistakes) -> int:
+    """`cores`, or `num_procs` as Batsim's users write it."""
+    name = next((name for name in ("cores", "num_procs") if name in job.attributes), None)
+    return 1 if name is None else math.ceil(_number(job, name, where, mistakes))
 
 
 def _add_parents(child: Element, after: dict[str, dict[str, None]], where: str, mistakes: Mistakes) -> None:

@@ -33,6 +33,7 @@ FORMATS = (
         reads="read.read_slurm_events",
     ),
     _format("batsim", "Batsim workload (JSON)", "batsim", "write.write_batsim", ".json", takes=("speed", float)),
+    _format("batkube", "the same as Batkube has it: pods", "batsim", reads="batkube.read_batkube", recognises=""),
     _format("alea", "Alea's extended SWF", "alea"),
     _format("opendc", "OpenDC tasks (Parquet)", "table", reads="opendc.read_opendc", recognises=""),
     _format("alibaba", "Alibaba GPU pods (CSV)", "table", reads="alibaba.read_alibaba", recognises=""),

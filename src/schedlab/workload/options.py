@@ -32,6 +32,7 @@ class ReadOptions:
     in_memory: bool = True
     window: int | None = WINDOW
     progress: Progress | None = None
+    hosts: int = 0  # of a SimGrid platform, where it says how long jobs of Batsim take; 0: it does not
 
     def __post_init__(self) -> None:
         _one_of("clean", self.clean, tuple(CLEANINGS))

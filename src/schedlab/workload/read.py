@@ -23,6 +23,7 @@ def read_workload(
     in_memory: bool = True,
     window: int | None = WINDOW,
     progress: Progress | None = None,
+    hosts: int = 0,
     reader: Reader | None = None,
 ) -> Workload:
     """The jobs of a log, sorted by submit time, ties by job number; compressed with gzip or zstd, or not.
@@ -38,8 +39,13 @@ def read_workload(
     limit of a job without a requested time is, `bad_rows` whether a line that cannot be read is an error or left out.
     `requests="full"` reads everything that a job asks for: memory, partitions, features of nodes; `"cores"` nothing but
     cores, GPUs and how they are spread over nodes. What of it counts on a machine is said when it is simulated there.
+
+    With `hosts`, the number of hosts of a SimGrid platform, jobs of Batsim will take what their profiles take there
+    (`docs/formats/batsim.md`). A `Scenario` that reads its workload says it where its cluster is such a platform.
     """
-    options = ReadOptions(clean, procs, missing_limit, bad_rows, max_procs, requests, in_memory, window, progress)
+    options = ReadOptions(
+        clean, procs, missing_limit, bad_rows, max_procs, requests, in_memory, window, progress, hosts
+    )
     log = Path(path)
     workload = reader_for(log, reader)(log, options)
     if requests == "cores":

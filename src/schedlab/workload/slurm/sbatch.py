@@ -157,6 +157,7 @@ def ask(options: Mapping[str, str]) -> Asked:
     ):
         for name, amount in resources.items():
             chunk[name] = max(chunk.get(name, 0), -(-amount * times // divisor))
+    _count_all_types(chunk)
     if any(amount > LARGEST_AMOUNT for amount in chunk.values()):
         raise OptionError("mem-per-cpu", options.get("mem-per-cpu", ""), "less memory")
     request = Request(
@@ -167,6 +168,18 @@ def ask(options: Mapping[str, str]) -> Asked:
         exclusive=whole_nodes(options, assumed),
     )
     return Asked(request, parts, tuple(assumed))
+
+
+def _count_all_types(chunk: dict[str, int]) -> None:
+    """Types that several options name, or that were rounded up one by one, may be more than they were in all."""
+    typed: dict[str, int] = {}
+    for name, amount in chunk.items():
+        owner, colon, _ = name.partition(":")
+        if colon:
+            typed[owner] = typed.get(owner, 0) + amount
+    for owner, amount in typed.items():
+        name = "gpus" if owner == "gpu" else owner
+        chunk[name] = max(chunk.get(name, 0), amount)
 
 
 def nodes_and_tasks(options: Mapping[str, str], assumed: list[str]) -> tuple[int, int]:

@@ -57,6 +57,12 @@ def write_swf(
     return asked + [f"{what} ({counted(count)})" for what, count in lost.items() if count]
 
 
+def swf_text(workload: Workload, header: Mapping[str, str]) -> bytes:
+    """A small workload as the same file, without one."""
+    rows = (batch_rows(batch, workload.requests, Counter()) for batch in workload.batches())
+    return _header_text(dict(header)).encode() + b"".join(_texts(rows))
+
+
 def _header_text(labels: dict[str, str]) -> str:
     labels = {"Version": labels.pop("Version", "2.2"), **labels}
     lines = [(label, line) for label, value in labels.items() for line in str(value).splitlines() or [""]]
