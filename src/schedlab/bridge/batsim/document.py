@@ -131,7 +131,9 @@ class Document:
             raise InputError(f"is not a Batsim workload: {error}", where=str(path), hint=_EXPECTED) from None
         if found.nb_res < 1:
             raise InputError(f"'nb_res' is {found.nb_res}, expected a number of hosts", where=str(path))
-        document = cls(name, str(path.resolve()), Lines(content, found.jobs), found.nb_res)
+        lines = Lines(content, found.jobs)
+        found.jobs = []  # what was needed of them is in the lines, and there may be millions
+        document = cls(name, str(path.resolve()), lines, found.nb_res)
         document._take(found.profiles)
         return document
 
@@ -165,10 +167,10 @@ class Document:
 
     def told(self) -> dict[str, msgspec.Raw]:
         """The profiles that jobs of the file have, and parts of these: Batsim forgets the others."""
-        wanted, more = set(self.wanted), list(self.wanted)
+        wanted, more = self.wanted, [name for name in self._others if name in self.wanted]
         while more:
             parts = set(self._parts(more.pop())) - wanted
-            wanted |= parts
+            wanted = wanted | parts
             more += parts
         return {name: line for name, line in self.profiles.items() if name in wanted}
 

@@ -129,6 +129,7 @@ def _play(outputs: Outputs, run: Run, jobs: pl.DataFrame, machine: Machine, stay
         some = [number] if by_node else list(range(machine.first[number], machine.first[number + 1]))
         happened.append((time, 1, order, False, _AS_HOSTS_ARE.get(str(state), UNAVAILABLE), some))
     happened.sort(key=lambda one: one[:3])
+    known: set[str] = set()  # jobs that have started
     for time, kind, _, was_killed, what, hosts in happened:
         if kind == 0:
             outputs.stopped(time, what, hosts, killed=was_killed)
@@ -136,7 +137,8 @@ def _play(outputs: Outputs, run: Run, jobs: pl.DataFrame, machine: Machine, stay
             outputs.host_states.become(time, hosts, what)
             outputs.host_states.write(time)
         else:
-            outputs.started(time, what, hosts)
+            outputs.started(time, what, hosts, again=what in known)
+            known.add(what)
     return happened[-1][0] if happened else 0.0
 
 

@@ -150,11 +150,11 @@ class Outputs:
             raise
         self._jobs.write(JOB_COLUMNS + "\n")
 
-    def started(self, time: float, job: str, hosts: Sequence[int]) -> None:
-        """`job` with its workload's name."""
+    def started(self, time: float, job: str, hosts: Sequence[int], *, again: bool = False) -> None:
+        """`job` with its workload's name; `again`: it was stopped before."""
         self.host_states.started(time, hosts)
         if self._trace is not None:
-            self._trace.started(time, job, hosts)
+            self._trace.started(time, job, hosts, again=again)
 
     def stopped(self, time: float, job: str, hosts: Sequence[int], *, killed: bool = False) -> None:
         if killed and self._trace is not None:

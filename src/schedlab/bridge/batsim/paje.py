@@ -31,14 +31,15 @@ class Trace:
     def __init__(self, file: TextIO, names: Sequence[str]) -> None:
         self._file, self._hosts = file, len(names)
         self._colours = _colours()
-        self._known: set[str] = set()  # jobs that have a value of their own
+        self._jobs = 0  # that have a value of their own
         self._write_head(names)
 
-    def started(self, time: float, job: str, hosts: Iterable[int]) -> None:
-        if job not in self._known:
-            colour = self._colours[len(self._known) % COLOURS]
+    def started(self, time: float, job: str, hosts: Iterable[int], *, again: bool = False) -> None:
+        """`again`: not for the first time."""
+        if not again:
+            colour = self._colours[self._jobs % COLOURS]
             self._file.write(f'{_VALUE} j{job} machine_state "{job}" {colour}\n')
-            self._known.add(job)
+            self._jobs += 1
         self._set(time, hosts, f"j{job}")
 
     def idle(self, time: float, hosts: Iterable[int]) -> None:
