@@ -6,7 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -21,20 +21,30 @@ from schedlab.model.errors import InputError
 
 @contextmanager
 def answering(kind: int, act: Callable[[zmq.Socket[bytes]], None], endpoint: str = "") -> Iterator[str]:
-    """A socket of ZeroMQ that does something, in a thread."""
+    """A socket of ZeroMQ that does something, in a thread; what it waits for may never come."""
     context = zmq.Context()
     here = context.socket(kind)
+    here.setsockopt(zmq.RCVTIMEO, 5000)
     if endpoint:
         here.bind(endpoint)
     else:
         endpoint = f"tcp://127.0.0.1:{here.bind_to_random_port('tcp://127.0.0.1')}"
-    thread = threading.Thread(target=act, args=(here,), daemon=True)
+
+    over = threading.Event()
+
+    def acting() -> None:
+        with suppress(zmq.Again):
+            act(here)
+        over.wait()
+        here.close(0)  # in this thread: a socket that another one waits at cannot be closed
+
+    thread = threading.Thread(target=acting, daemon=True)
     thread.start()
     try:
         yield endpoint
     finally:
-        thread.join(10)
-        here.close(0)
+        over.set()
+        thread.join()
         context.term()
 
 
