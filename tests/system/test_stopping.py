@@ -303,8 +303,18 @@ def test_commands_that_do_not_simulate(results: Path, logs: Path, command: list[
     assert asked.code in (143, 0), asked.errors  # 0: it had ended before
     if asked.code == 143:
         assert asked.errors == "interrupted: a file that was being written is not there; others are whole\n"
-        for path in results.iterdir():  # fit has written its model, and was still simulating it
-            assert command[0] == "fit" and read_model(path).kind == "weeks"
+        for path in results.iterdir():  # it was whole already: fit was still simulating its model, others were ending
+            if command[0] == "fit":
+                assert read_model(path).kind == "weeks"
+            else:
+                jobs = {"transform": _jobs(logs / "long.swf"), "generate": 3_000_000}[command[0]]
+                assert _jobs(path) == jobs
+
+
+def _jobs(log: Path) -> int:
+    """How many lines of an SWF file are jobs."""
+    with log.open("rb") as lines:
+        return sum(not line.startswith(b";") for line in lines)
 
 
 # How far it is

@@ -37,7 +37,7 @@ def listen(settings: Settings, port: int) -> tuple[socket.socket, str]:
 class Server(uvicorn.Server):
     """Says when it is ready, and ends when it is asked to."""
 
-    def __init__(self, folder: Path, settings: Settings, ready: Callable[[], None]) -> None:
+    def __init__(self, folder: Path, settings: Settings, ready: Callable[[], None] = lambda: None) -> None:
         app = create_app(folder, settings)
         config = uvicorn.Config(
             app,
