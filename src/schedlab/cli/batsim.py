@@ -221,7 +221,10 @@ def _simulate(given: Namespace, log: Log) -> None:
             **_rules(given),
         )
         scenario = Scenario(documents.workload(), nodes_of(platform, Path(given.platform).stem), policy)
-        Simulation(scenario, writer=Discard()).run()
+        try:
+            Simulation(scenario, writer=Discard()).run()
+        finally:
+            recorder.write_down()
         outputs.finish(recorder.time, simulation_seconds=perf_counter() - began, scheduler_seconds=recorder.waited)
     finally:
         outputs.close()
