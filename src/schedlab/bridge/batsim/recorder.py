@@ -10,7 +10,6 @@ from schedlab.bridge.batsim.live import AT_WALLTIME, KILLED, REJECTED, Live
 from schedlab.bridge.batsim.log import Log
 from schedlab.bridge.batsim.outputs import JobRow, Outputs
 
-
 TOGETHER = 1000  # starts and ends that are written at a time: between two messages that would be twice the work
 
 
