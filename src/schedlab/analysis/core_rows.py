@@ -96,10 +96,14 @@ def job_bars(run: Run, machine: Machine, span: Span) -> Bars:
 
 def rows_of_jobs(all_sequences: Ints, some: Ints) -> Ints:
     """Which rows jobs have, in the order of the workload: in a run that broke off some may be missing."""
-    last = len(all_sequences) - 1
-    if last < 0 or (all_sequences.min() == 0 and all_sequences.max() == last):
+    if without_gaps(all_sequences):
         return np.asarray(some, np.int64)
     return np.searchsorted(np.sort(all_sequences), some)
+
+
+def without_gaps(sequences: NDArray[Any]) -> bool:
+    """Whether they, which are all different, are those from 0 on."""
+    return not len(sequences) or bool(sequences.min() == 0 and sequences.max() == len(sequences) - 1)
 
 
 def closed_bars(run: Run, machine: Machine, span: Span) -> Bars:
@@ -168,25 +172,33 @@ def _pool(run: Run) -> tuple[Ints, _Sets]:
 
 def _node_sets(run: Run, machine: Machine) -> tuple[Ints, _Sets]:
     """Which set each row of the jobs, then of the pieces, has (-1: none), and the sets."""
-    import pyarrow.compute as pc
-
     texts = _node_texts(run)
-    if not texts.null_count:
-        return np.arange(len(texts)), _sets(machine, texts)
-    known = np.asarray(pc.is_valid(texts))
-    return np.where(known, np.cumsum(known) - 1, -1), _sets(machine, texts.drop_null())
+    which = np.arange(len(texts))
+    if texts.null_count:
+        which[~_known(texts)] = -1
+    return which, _sets(machine, texts)
+
+
+def _known(texts: pa.StringArray) -> NDArray[np.bool_]:
+    """Not by pyarrow.compute, which takes longer to be imported than a million sets to be read."""
+    told = np.frombuffer(texts.buffers()[0], np.uint8)
+    return np.unpackbits(told, count=texts.offset + len(texts), bitorder="little")[texts.offset :].astype(bool)
 
 
 def _node_texts(run: Run) -> pa.StringArray:
     import pyarrow as pa
 
     tables = [run.tables.arrow(name, ["nodes"]) for name in ("jobs", "pieces")]
-    chunks = [chunk.cast(pa.string()) for table in tables if table is not None for chunk in table["nodes"].chunks]
-    return pa.concat_arrays(chunks) if chunks else pa.array([], pa.string())
+    chunks = [chunk for table in tables if table is not None for chunk in table["nodes"].chunks]
+    texts = [chunk if chunk.type == pa.string() else chunk.cast(pa.string()) for chunk in chunks if len(chunk)]
+    if len(texts) == 1:
+        return texts[0]
+    return pa.concat_arrays(texts) if texts else pa.array([], pa.string())
 
 
 def _sets(machine: Machine, texts: pa.StringArray) -> _Sets:
-    """To read a set that comes again is quicker than to find out that it was there."""
+    """To read a set that comes again is quicker than to find out that it was there. One that is missing has no
+    letters, and no nodes."""
     _, offsets, letters = texts.buffers()
     if not len(texts) or letters is None:
         return _Sets(np.empty(0, np.int64), *(np.empty(0, np.int32) for _ in range(3)))
