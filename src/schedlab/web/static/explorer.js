@@ -3,7 +3,7 @@
 import { TimeAxis } from "./axis.js";
 import { cards, comparisonTable, differencesPanel, saidFirst } from "./compare.js";
 import { Distributions } from "./distributions.js";
-import { forgetShades, make, oncePerFrame, shade } from "./dom.js";
+import { forgetShades, make, oncePerFrame, shade, write } from "./dom.js";
 import { brief, number, plural } from "./format.js";
 import { Gantt } from "./gantt.js";
 import { follow, keys } from "./gestures.js";
@@ -458,8 +458,9 @@ class Explorer {
     }
     this.overview.draw(shown.map(run => ({ of: this.series[0].of(run), colour: this.runs.length > 1 ? run.colour() : shade("--accent") })), this.moment);
     drawAxis(this.axisCanvas, this.axis, this.gutter);
-    this.period.textContent = `${this.axis.period()} · ${brief(this.axis.length)}`;
-    this.drawMap();
+    const focused = this.runs[this.focus];
+    focused.map.draw(focused.colours.colours, this.marksOf(focused), this.moment);
+    this.tell(focused);
     this.finished(shown);
   }
 
@@ -487,12 +488,12 @@ class Explorer {
     requestAnimationFrame(() => setTimeout(() => performance.mark("explorer-complete"))); // after it was painted
   }
 
-  drawMap() {
-    const run = this.runs[this.focus], { overTime, facts } = run;
+  /** What is written beside the charts: after all sizes were asked for, because to ask after a text was written costs a layout. */
+  tell({ overTime, facts }) {
+    write(this.period, `${this.axis.period()} · ${brief(this.axis.length)}`);
     this.slider.value = 1000 * (this.moment - this.axis.begin) / this.axis.length;
-    this.mapTime.textContent = this.clock.moment(Math.round(this.moment));
-    run.map.draw(run.colours.colours, this.marksOf(run), this.moment);
+    write(this.mapTime, this.clock.moment(Math.round(this.moment)));
     const used = overTime.at("used_cores", this.moment), queued = overTime.at("queued", this.moment), running = overTime.at("running", this.moment);
-    this.mapState.textContent = `${number(used)} of ${number(facts.machine.cores)} cores in use · ${number(running)} running · ${number(queued)} waiting`;
+    write(this.mapState, `${number(used)} of ${number(facts.machine.cores)} cores in use · ${number(running)} running · ${number(queued)} waiting`);
   }
 }
