@@ -79,10 +79,8 @@ class Look:
             if self._prepared:
                 return
             self._prepared = True
-        # No daemons: a process that ends waits for them (a second, of a million jobs), because one that comes back from
-        # the core to an interpreter that is gone would take the process down.
         for names in FIRST_DRAWN:
-            Thread(target=self._make_all, args=(names, make)).start()
+            Thread(target=self._make_all, args=(names, make), daemon=True).start()
 
     def _make_all(self, names: Sequence[str], make: Callable[[int, str], object]) -> None:
         for at in range(len(self.packs)):
