@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -76,17 +77,19 @@ class Machine:
 
 def job_bars(run: Run, machine: Machine, span: Span) -> Bars:
     """The rectangles of all jobs that ran in the span, in the order of their beginning."""
-    nodes, sets = _pool(run) if machine.pool else _node_sets(run, machine)
-    stays = _stays(run, span, nodes)
+    with ThreadPoolExecutor(1) as beside:  # to read sets of nodes takes as long as all the rest, and no lock of Python's
+        reading = beside.submit(_pool, run) if machine.pool else beside.submit(_node_sets, run, machine)
+        stays = _stays(run, span)
+        nodes, sets = reading.result()
     exclusive = np.array([request.exclusive for request in run.requests] or [False])
     chunk = np.ceil(stays.cores / np.maximum(stays.count, 1)).astype(np.int64)
     shares = np.ceil(asked_by_requests(resources_of(run.cluster)[0], run.requests)).astype(np.int64)  # of cores
     chunk = np.where(chunk > 0, chunk, shares[stays.request])
     if machine.pool:
-        which, chunk = stays.nodes, stays.cores
+        which, chunk = nodes[stays.at], stays.cores
     else:
         whole = exclusive[stays.request]
-        which, chunk, sets = _granted(run, stays, whole, stays.nodes, np.where(whole, _WHOLE_NODES, chunk), sets)
+        which, chunk, sets = _granted(run, stays, whole, nodes[stays.at], np.where(whole, _WHOLE_NODES, chunk), sets)
     found = gantt_rows(
         machine.first, sets.ends, sets.first, sets.last, sets.chunks, stays.begin, stays.end, which, chunk
     )
@@ -123,8 +126,8 @@ def closed_bars(run: Run, machine: Machine, span: Span) -> Bars:
 
 @dataclass(frozen=True, slots=True)
 class _Stays:
-    """When and where jobs ran: of each stay its columns, in the order in which they began. `nodes` is the set of
-    nodes that it had (-1: none)."""
+    """When jobs ran: of each stay its columns, in the order in which they began. `at` is its row, of the jobs and then
+    of the pieces."""
 
     sequence: Ints
     begin: Floats
@@ -132,11 +135,11 @@ class _Stays:
     cores: Ints
     count: Ints
     request: Ints
-    nodes: Ints
+    at: Ints
 
 
-def _stays(run: Run, span: Span, nodes: Ints) -> _Stays:
-    """The stretches of jobs that have some; of others simply from start to end. `nodes` has the sets of all rows."""
+def _stays(run: Run, span: Span) -> _Stays:
+    """The stretches of jobs that have some; of others simply from start to end."""
     pieced = run.tables.column("sequence", "pieces")
 
     def column(name: str) -> NDArray[Any]:
@@ -150,7 +153,7 @@ def _stays(run: Run, span: Span, nodes: Ints) -> _Stays:
     at = np.flatnonzero(chosen)
     at = at[np.lexsort((sequence[at], begin[at]))]
     cores, count, request = (column(name)[at].astype(np.int64) for name in ("cores", "count", "request"))
-    return _Stays(sequence[at].astype(np.int64), begin[at], end[at], cores, count, request, nodes[at])
+    return _Stays(sequence[at].astype(np.int64), begin[at], end[at], cores, count, request, at)
 
 
 @dataclass(frozen=True, slots=True)
