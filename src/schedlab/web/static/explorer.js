@@ -20,6 +20,7 @@ import { JobTable } from "./table.js";
 import { Tip } from "./tip.js";
 import { HELD, PASSED, SELF, findStory } from "./waiting.js";
 
+const FIRST = ["jobs", "nodes", "chart"]; // blocks without which there is nothing to show
 const MOST_HELD = 200; // of those who had the cores: that keep their colours
 const REST = 120; // milliseconds without a move
 const PLAY = 12; // seconds from one end of what is shown to the other
@@ -28,6 +29,7 @@ const HELP = [["wheel, + −", "zoom in time"], ["drag, ← →", "move"], ["shi
 
 /** Show the runs of a source in `root`. */
 export async function explore(root, source) {
+  source.expect(0, ...FIRST); // there is one run at least
   const facts = await source.facts();
   const explorer = new Explorer(root, source, facts);
   await explorer.open();
@@ -59,7 +61,10 @@ class Explorer {
 
   async open() {
     this.runs = await Promise.all(this.facts.runs.map(async (facts, at) => {
-      const [columns, nodes, chart] = await Promise.all(["jobs", "nodes", "chart"].map(name => this.source.block(at, name)));
+      // What is drawn first is asked for before all jobs are there, which are large.
+      if (facts.over_time.steps.length) this.source.expect(at, "steps-0");
+      this.source.block(at, "chart").then(({ levels }) => { if (levels.length) this.source.expect(at, "tile-0-0"); }, () => {});
+      const [columns, nodes, chart] = await Promise.all(FIRST.map(name => this.source.block(at, name)));
       const jobs = new Jobs(columns, facts);
       const schedule = new Schedule(this.source, at, facts, jobs, chart, this.refresh);
       schedule.moving = () => performance.now() - (this.movedAt ?? -Infinity) < REST;
