@@ -77,7 +77,7 @@ class Machine:
 
 def job_bars(run: Run, machine: Machine, span: Span) -> Bars:
     """The rectangles of all jobs that ran in the span, in the order of their beginning."""
-    with ThreadPoolExecutor(1) as beside:  # to read sets of nodes takes as long as all the rest, and no lock of Python's
+    with ThreadPoolExecutor(1) as beside:  # to read sets takes as long as all the rest, and no lock of Python's
         reading = beside.submit(_pool, run) if machine.pool else beside.submit(_node_sets, run, machine)
         stays = _stays(run, span)
         nodes, sets = reading.result()
@@ -86,15 +86,16 @@ def job_bars(run: Run, machine: Machine, span: Span) -> Bars:
     shares = np.ceil(asked_by_requests(resources_of(run.cluster)[0], run.requests)).astype(np.int64)  # of cores
     chunk = np.where(chunk > 0, chunk, shares[stays.request])
     if machine.pool:
-        which, chunk = nodes[stays.at], stays.cores
+        which, chunk = nodes[stays.at], stays.cores.astype(np.int64)
     else:
         whole = exclusive[stays.request]
         which, chunk, sets = _granted(run, stays, whole, nodes[stays.at], np.where(whole, _WHOLE_NODES, chunk), sets)
-    found = gantt_rows(
-        machine.first, sets.ends, sets.first, sets.last, sets.chunks, stays.begin, stays.end, which, chunk
-    )
+    sequence, begin, end = stays.sequence, stays.begin, stays.end
+    del stays, nodes, reading  # while rows are dealt out, memory is at its highest
+    found = gantt_rows(machine.first, sets.ends, sets.first, sets.last, sets.chunks, begin, end, which, chunk)
+    del sets, which, chunk
     at, low, high = (np.asarray(column) for column in found)
-    return Bars(at, low, high, rows_of_jobs(run.tables.column("sequence"), stays.sequence), stays.begin, stays.end)
+    return Bars(at, low, high, rows_of_jobs(run.tables.column("sequence"), sequence), begin, end)
 
 
 def rows_of_jobs(all_sequences: Ints, some: Ints) -> Ints:
@@ -129,12 +130,12 @@ class _Stays:
     """When jobs ran: of each stay its columns, in the order in which they began. `at` is its row, of the jobs and then
     of the pieces."""
 
-    sequence: Ints
+    sequence: NDArray[Any]
     begin: Floats
     end: Floats
-    cores: Ints
-    count: Ints
-    request: Ints
+    cores: NDArray[Any]
+    count: NDArray[Any]
+    request: NDArray[Any]
     at: Ints
 
 
@@ -152,8 +153,8 @@ def _stays(run: Run, span: Span) -> _Stays:
         chosen[: len(sequence) - len(pieced)] &= ~np.isin(sequence[: len(sequence) - len(pieced)], pieced)
     at = np.flatnonzero(chosen)
     at = at[np.lexsort((sequence[at], begin[at]))]
-    cores, count, request = (column(name)[at].astype(np.int64) for name in ("cores", "count", "request"))
-    return _Stays(sequence[at].astype(np.int64), begin[at], end[at], cores, count, request, at)
+    cores, count, request = (column(name)[at] for name in ("cores", "count", "request"))
+    return _Stays(sequence[at], begin[at], end[at], cores, count, request, at)
 
 
 @dataclass(frozen=True, slots=True)
