@@ -7,12 +7,16 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <limits>
+#include <span>
+#include <string_view>
 #include <tuple>
 
 #include "arrays.hpp"
 #include "gantt_cells.hpp"
 #include "gantt_rows.hpp"
 #include "node_sets.hpp"
+#include "without_python.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -31,40 +35,51 @@ std::span<const T> span_of(const Values<T> &values) {
   return {values.data(), values.shape(0)};
 }
 
-// Other threads of Python go on meanwhile: a server has more than one to answer.
-template <class Work>
-auto without_python(const Work &work) {
-  const nb::gil_scoped_release released;
-  return work();
+// Whether all numbers are from 0 to before `end`.
+template <class T>
+bool within(std::span<const T> numbers, std::size_t end) {
+  bool found = true;  // to look at all of them is quicker than to ask each time whether to go on
+  for (const T one : numbers) found &= static_cast<std::uint64_t>(one) < end;
+  return found;
+}
+
+// What sets were found to be, one behind the other.
+struct Expanded {
+  std::vector<std::int64_t> ends;
+  std::vector<std::int32_t> first, last, chunks;
+};
+
+Expanded expanded(std::string_view text, std::span<const std::int64_t> ends, const std::vector<std::string> &names) {
+  NodeSets sets(names);
+  Expanded found;
+  std::vector<NodeRange> ranges;  // of one set
+  const auto most = ends.size() + static_cast<std::size_t>(std::count(text.begin(), text.end(), ','));
+  found.ends.reserve(ends.size());
+  for (auto *column : {&found.first, &found.last, &found.chunks}) column->reserve(most);
+  std::int64_t begin = 0;
+  for (const std::int64_t end : ends) {
+    if (begin < 0 || end < begin || end > static_cast<std::int64_t>(text.size()))
+      throw nb::value_error("the ends are not those of texts");
+    const std::string_view one = text.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+    ranges.clear();
+    if (!sets.expand(one, ranges)) throw nb::value_error(std::string(one).c_str());
+    for (const NodeRange &range : ranges) {
+      found.first.push_back(range.first);
+      found.last.push_back(range.last);
+      found.chunks.push_back(range.chunks);
+    }
+    found.ends.push_back(static_cast<std::int64_t>(found.first.size()));
+    begin = end;
+  }
+  return found;
 }
 
 Arrays expand_sets(const Values<std::uint8_t> &text, const Values<std::int64_t> &ends,
                    const std::vector<std::string> &names) {
-  NodeSets sets(names);
-  const char *const letters = reinterpret_cast<const char *>(text.data());
-  std::vector<std::int64_t> found_ends;
-  std::vector<std::int32_t> first, last, chunks;
-  std::vector<NodeRange> ranges;  // of one set
-  const auto most = ends.shape(0) + static_cast<std::size_t>(std::count(letters, letters + text.shape(0), ','));
-  found_ends.reserve(ends.shape(0));
-  for (auto *column : {&first, &last, &chunks}) column->reserve(most);
-  std::int64_t begin = 0;
-  for (const std::int64_t end : span_of(ends)) {
-    if (begin < 0 || end < begin || end > static_cast<std::int64_t>(text.shape(0)))
-      throw nb::value_error("the ends are not those of texts");
-    const std::string_view one(letters + begin, static_cast<std::size_t>(end - begin));
-    ranges.clear();
-    if (!sets.expand(one, ranges)) throw nb::value_error(std::string(one).c_str());
-    for (const NodeRange &range : ranges) {
-      first.push_back(range.first);
-      last.push_back(range.last);
-      chunks.push_back(range.chunks);
-    }
-    found_ends.push_back(static_cast<std::int64_t>(first.size()));
-    begin = end;
-  }
-  return Arrays(to_array(std::move(found_ends)), to_array(std::move(first)), to_array(std::move(last)),
-                to_array(std::move(chunks)));
+  const std::string_view letters(reinterpret_cast<const char *>(text.data()), text.shape(0));
+  Expanded found = without_python([&] { return expanded(letters, span_of(ends), names); });
+  return Arrays(to_array(std::move(found.ends)), to_array(std::move(found.first)), to_array(std::move(found.last)),
+                to_array(std::move(found.chunks)));
 }
 
 std::tuple<nb::object, nb::object, nb::object> rows_of(
@@ -75,13 +90,13 @@ std::tuple<nb::object, nb::object, nb::object> rows_of(
   if (end.shape(0) != stays || set.shape(0) != stays || cores.shape(0) != stays || first_node.shape(0) != ranges ||
       last_node.shape(0) != ranges)
     throw nb::value_error("columns of different lengths");
-  for (const auto &side : {first_node, last_node})
-    for (const std::int32_t one : span_of(side))
-      if (one < 0 || static_cast<std::size_t>(one) >= first.shape(0)) throw nb::value_error("no such node");
-  for (const std::int64_t one : span_of(ends))
-    if (one < 0 || one > static_cast<std::int64_t>(ranges)) throw nb::value_error("no such end of a set");
-  for (const std::int64_t one : span_of(set))
-    if (one >= static_cast<std::int64_t>(ends.shape(0))) throw nb::value_error("no such set");
+  without_python([&] {
+    for (const auto side : {span_of(first_node), span_of(last_node)})
+      if (!within(side, first.shape(0))) throw nb::value_error("no such node");
+    if (!within(span_of(ends), ranges + 1)) throw nb::value_error("no such end of a set");
+    for (const std::int64_t one : span_of(set))
+      if (one >= static_cast<std::int64_t>(ends.shape(0))) throw nb::value_error("no such set");
+  });
   const Sets sets{span_of(ends), span_of(first_node), span_of(last_node), span_of(chunks)};
   const GanttStays stays_of{span_of(begin), span_of(end), span_of(set), span_of(cores)};
   if (stays > INT32_MAX || (first.shape(0) && first.data()[first.shape(0) - 1] > INT32_MAX))
@@ -99,13 +114,13 @@ std::tuple<nb::object, nb::object> cells_of(const Values<std::int32_t> &stay, co
   if (low.shape(0) != bars || high.shape(0) != bars || begin.shape(0) != stays || end.shape(0) != stays)
     throw nb::value_error("columns of different lengths");
   if (!(span.second > span.first) || rows == 0 || across == 0 || down == 0) throw nb::value_error("no cells");
-  for (const std::int32_t one : span_of(low))
-    if (one < 0) throw nb::value_error("no such row");
-  for (const std::int32_t one : span_of(stay))
-    if (one < 0 || static_cast<std::size_t>(one) >= stays) throw nb::value_error("no such stay");
   const GanttBars drawn{span_of(stay), span_of(low), span_of(high), span_of(job), span_of(begin), span_of(end)};
   const CellGrid grid{span.first, span.second, across, down, static_cast<double>(rows)};
-  Cells found = without_python([&] { return gantt_cells(drawn, grid); });
+  Cells found = without_python([&] {
+    if (!within(drawn.low, std::numeric_limits<std::int32_t>::max())) throw nb::value_error("no such row");
+    if (!within(drawn.stay, stays)) throw nb::value_error("no such stay");
+    return gantt_cells(drawn, grid);
+  });
   return {to_array(std::move(found.who)), to_array(std::move(found.cover))};
 }
 

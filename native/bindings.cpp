@@ -3,6 +3,7 @@
 
 namespace nb = nanobind;
 
+void bind_block(nb::module_ &module);
 void bind_decider(nb::module_ &module);
 void bind_engine(nb::module_ &module);
 void bind_execution(nb::module_ &module);
@@ -19,5 +20,6 @@ NB_MODULE(_core, module) {
   bind_engine(module);
   bind_learn(module);
   bind_rows(module);
+  bind_block(module);
   bind_swf(module);
 }

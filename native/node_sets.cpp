@@ -13,6 +13,18 @@ bool whole(std::string_view text, std::uint64_t &number) {
   return error == std::errc{} && end == text.data() + text.size() && !text.empty();
 }
 
+// How many digits a text begins with (0: none, or too many), and the number that they are.
+std::size_t leading(std::string_view text, std::uint64_t &number) {
+  constexpr std::size_t most = 18;  // which fit
+  std::size_t digits = 0;
+  number = 0;
+  while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') {
+    number = 10 * number + static_cast<std::uint64_t>(text[digits] - '0');
+    if (++digits > most) return 0;
+  }
+  return digits;
+}
+
 // What is before the digits at the end of a name, and these.
 std::pair<std::string_view, std::string_view> split(std::string_view name) {
   const std::size_t last = name.find_last_not_of("0123456789");
@@ -54,8 +66,13 @@ NodeSets::NodeSets(const std::vector<std::string> &names) : size_(names.size()) 
 }
 
 const NodeSets::Numbered *NodeSets::numbered(std::string_view prefix, std::size_t digits) {
+  // Most nodes of a machine are called alike: to compare with the last one is quicker than to look it up.
+  if (last_ != nullptr && digits == last_digits_ && prefix == last_prefix_) return last_;
   const auto found = numbered_.find(key_of(prefix, digits, key_));
-  return found == numbered_.end() ? nullptr : &found->second;
+  if (found == numbered_.end()) return nullptr;
+  last_prefix_.assign(prefix);
+  last_digits_ = digits;
+  return last_ = &found->second;
 }
 
 bool NodeSets::find(std::string_view name, std::vector<std::int32_t> &nodes) {
@@ -75,19 +92,27 @@ bool NodeSets::find(std::string_view name, std::vector<std::int32_t> &nodes) {
   return true;
 }
 
-// The numbers of a bracket: 001-003,007.
+// The numbers of a bracket: 001-003,007. Read letter by letter: there are millions, and most have two or three.
 bool NodeSets::add(std::string_view prefix, std::string_view inside, std::vector<std::int32_t> &nodes) {
   const Numbered *table = nullptr;
   std::size_t width = 0;  // of the names in the table
   while (!inside.empty()) {
-    const std::string_view part = inside.substr(0, inside.find(','));
-    inside.remove_prefix(std::min(part.size() + 1, inside.size()));
-    const std::size_t dash = part.find('-');
-    const std::string_view first = part.substr(0, dash), last = dash == part.npos ? first : part.substr(dash + 1);
     std::uint64_t low = 0, high = 0;
-    if (!whole(first, low) || !whole(last, high) || high < low || high - low > size_) return false;
+    const std::size_t digits_of_low = leading(inside, low);
+    if (digits_of_low == 0) return false;
+    inside.remove_prefix(digits_of_low);
+    high = low;
+    if (inside.starts_with('-')) {
+      inside.remove_prefix(1);
+      const std::size_t digits_of_high = leading(inside, high);
+      if (digits_of_high == 0) return false;
+      inside.remove_prefix(digits_of_high);
+    }
+    if (!inside.empty() && inside.front() != ',') return false;
+    inside.remove_prefix(std::min<std::size_t>(1, inside.size()));
+    if (high < low || high - low > size_) return false;
     for (std::uint64_t number = low; number <= high; ++number) {
-      const std::size_t digits = std::max(first.size(), length(number));
+      const std::size_t digits = std::max(digits_of_low, length(number));
       if (digits != width) table = numbered(prefix, width = digits);
       if (table != nullptr && number < table->size() && (*table)[number] >= 0) {
         nodes.push_back((*table)[number]);
@@ -103,10 +128,11 @@ bool NodeSets::add(std::string_view prefix, std::string_view inside, std::vector
 
 bool NodeSets::expand(std::string_view text, std::vector<NodeRange> &ranges) {
   const std::size_t before = ranges.size();
-  std::vector<std::int32_t> nodes;
+  std::vector<std::int32_t> &nodes = nodes_;
   while (!text.empty()) {
     nodes.clear();
-    const std::size_t stop = text.find_first_of("[,*");
+    std::size_t stop = 0;
+    while (stop < text.size() && text[stop] != '[' && text[stop] != ',' && text[stop] != '*') ++stop;
     const std::string_view prefix = text.substr(0, stop);
     text.remove_prefix(prefix.size());
     if (text.starts_with('[')) {

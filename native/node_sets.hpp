@@ -33,6 +33,10 @@ class NodeSets {
   std::unordered_map<std::string, Numbered> numbered_;    // by prefix and number of digits
   std::unordered_map<std::string, std::int32_t> others_;  // names without digits at their end, or with too many
   std::string key_;                                       // that is being looked for
+  std::string last_prefix_;                               // what was looked for last, and found
+  std::size_t last_digits_ = 0;
+  const Numbered *last_ = nullptr;
+  std::vector<std::int32_t> nodes_;  // of a part of the text that is being read
 };
 
 }  // namespace schedlab

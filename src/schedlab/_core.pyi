@@ -811,6 +811,23 @@ def gantt_cells(
     Rectangles of stays, in the order of their beginning, from afar, cell by cell: the job that has most of it (-1: none), and how much of it jobs have, 0 to 255.
     """
 
+def block_divisor(values: numpy.typing.NDArray[Any]) -> int:
+    """
+    The unit (1, or thousandths: 1000) of which all values but NaN are whole multiples, or 0.
+    """
+
+def block_column(
+    values: numpy.typing.NDArray[Any],
+    divisor: int,
+    delta: bool,
+    null: float | None = None,
+    beside: numpy.typing.NDArray[Any] | None = None,
+    beside_null: float | None = None,
+) -> tuple[dict[str, Any], object]:
+    """
+    A column of a block (schedlab.web.block) of this unit: its head and its bytes. `null` means unknown, as NaN does; `beside` is the column to which it may be relative.
+    """
+
 class SwfParser:
     """
     A streaming parser of the Standard Workload Format: bytes in, columns of clean jobs out.

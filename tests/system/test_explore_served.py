@@ -27,7 +27,7 @@ from schedlab.web.settings import Settings
 def served(folder: Path) -> Iterator[str]:
     """Its address."""
     sock, address = listen(Settings(), 0)
-    server = Server(folder, Settings())
+    server = Server(folder, Settings(), lambda: None)
     thread = Thread(target=server.run, args=([sock],))
     thread.start()
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from tests.blocks import unpack
 from tests.format_1 import write as write_format_1
 
 import schedlab as sl
-from schedlab._core import expand_sets
+from schedlab._core import expand_sets, gantt_rows
 from schedlab.analysis.core_rows import Bars, Machine, job_bars
 from schedlab.analysis.series import machine_series
 from schedlab.engine.store import read_run
@@ -146,6 +147,47 @@ def test_power_is_what_the_observer_measured() -> None:
     energy = (found["power"][:-1] * np.diff(found["time"])).sum()
     assert energy / 3.6e6 == pytest.approx(measured["energy_kwh"], rel=1e-9)
     assert found["power"].max() == pytest.approx(measured["peak_power_watts"])
+
+
+STAYS = st.lists(
+    st.tuples(st.integers(0, 30), st.integers(1, 20), st.sets(st.integers(0, 2), min_size=1), st.integers(1, 40)),
+    max_size=25,
+)
+
+
+@given(STAYS, st.sampled_from([4, 64, 70]))
+@settings(max_examples=80)
+def test_rows_of_nodes_are_dealt_out_as_told(given_stays: list[tuple[int, int, set[int], int]], size: int) -> None:
+    """Small nodes natively as bits, large ones as ranges; here row by row, of three nodes."""
+    stays = sorted(given_stays, key=lambda stay: stay[0])
+    begin, length, nodes, cores = zip(*stays, strict=True) if stays else ((), (), (), ())
+    each = [sorted(some) for some in nodes]
+    flat = np.array([node for some in each for node in some], np.int32)
+    found = gantt_rows(
+        np.arange(4, dtype=np.int64) * size,
+        np.cumsum([len(some) for some in each], dtype=np.int64),
+        *(flat, flat + 1, np.ones(len(flat), np.int32)),
+        *(np.array(begin, float), np.array(begin, float) + np.array(length, float)),
+        *(np.arange(len(stays)), np.array(cores, np.int64)),
+    )
+    rows: dict[int, list[int]] = {stay: [] for stay in range(len(stays))}
+    for stay, low, high in zip(*(np.asarray(column).tolist() for column in found), strict=True):
+        rows[stay] += range(low, high)
+    taken: dict[int, list[int]] = {}  # rows of stays that are still there
+    for stay in range(len(stays)):
+        taken = {other: some for other, some in taken.items() if begin[other] + length[other] > begin[stay]}
+        own: list[int] = []
+        for node in each[stay]:
+            every = range(node * size, (node + 1) * size)
+            if cores[stay] >= size:
+                own += every
+                continue
+            free = sorted(set(every) - {row for some in taken.values() for row in some})
+            runs = [[row for _, row in run] for _, run in groupby(enumerate(free), lambda pair: pair[1] - pair[0])]
+            fit = min((run for run in runs if len(run) >= cores[stay]), key=len, default=free)
+            own += fit[: cores[stay]]
+            taken.setdefault(stay, []).extend(fit[: cores[stay]])
+        assert rows[stay] == own
 
 
 BARS = st.lists(st.tuples(st.floats(0, 100), st.floats(0.01, 60), st.integers(0, 6), st.integers(1, 2)), max_size=12)

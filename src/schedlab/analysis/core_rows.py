@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -76,30 +77,37 @@ class Machine:
 
 def job_bars(run: Run, machine: Machine, span: Span) -> Bars:
     """The rectangles of all jobs that ran in the span, in the order of their beginning."""
-    nodes, sets = _pool(run) if machine.pool else _node_sets(run, machine)
-    stays = _stays(run, span, nodes)
+    with ThreadPoolExecutor(1) as beside:  # to read sets takes as long as all the rest, and no lock of Python's
+        reading = beside.submit(_pool, run) if machine.pool else beside.submit(_node_sets, run, machine)
+        stays = _stays(run, span)
+        nodes, sets = reading.result()
     exclusive = np.array([request.exclusive for request in run.requests] or [False])
     chunk = np.ceil(stays.cores / np.maximum(stays.count, 1)).astype(np.int64)
     shares = np.ceil(asked_by_requests(resources_of(run.cluster)[0], run.requests)).astype(np.int64)  # of cores
     chunk = np.where(chunk > 0, chunk, shares[stays.request])
     if machine.pool:
-        which, chunk = stays.nodes, stays.cores
+        which, chunk = nodes[stays.at], stays.cores.astype(np.int64)
     else:
         whole = exclusive[stays.request]
-        which, chunk, sets = _granted(run, stays, whole, stays.nodes, np.where(whole, _WHOLE_NODES, chunk), sets)
-    found = gantt_rows(
-        machine.first, sets.ends, sets.first, sets.last, sets.chunks, stays.begin, stays.end, which, chunk
-    )
+        which, chunk, sets = _granted(run, stays, whole, nodes[stays.at], np.where(whole, _WHOLE_NODES, chunk), sets)
+    sequence, begin, end = stays.sequence, stays.begin, stays.end
+    del stays, nodes, reading  # while rows are dealt out, memory is at its highest
+    found = gantt_rows(machine.first, sets.ends, sets.first, sets.last, sets.chunks, begin, end, which, chunk)
+    del sets, which, chunk
     at, low, high = (np.asarray(column) for column in found)
-    return Bars(at, low, high, rows_of_jobs(run.tables.column("sequence"), stays.sequence), stays.begin, stays.end)
+    return Bars(at, low, high, rows_of_jobs(run.tables.column("sequence"), sequence), begin, end)
 
 
 def rows_of_jobs(all_sequences: Ints, some: Ints) -> Ints:
     """Which rows jobs have, in the order of the workload: in a run that broke off some may be missing."""
-    last = len(all_sequences) - 1
-    if last < 0 or (all_sequences.min() == 0 and all_sequences.max() == last):
+    if without_gaps(all_sequences):
         return np.asarray(some, np.int64)
     return np.searchsorted(np.sort(all_sequences), some)
+
+
+def without_gaps(sequences: NDArray[Any]) -> bool:
+    """Whether they, which are all different, are those from 0 on."""
+    return not len(sequences) or bool(sequences.min() == 0 and sequences.max() == len(sequences) - 1)
 
 
 def closed_bars(run: Run, machine: Machine, span: Span) -> Bars:
@@ -119,20 +127,20 @@ def closed_bars(run: Run, machine: Machine, span: Span) -> Bars:
 
 @dataclass(frozen=True, slots=True)
 class _Stays:
-    """When and where jobs ran: of each stay its columns, in the order in which they began. `nodes` is the set of
-    nodes that it had (-1: none)."""
+    """When jobs ran: of each stay its columns, in the order in which they began. `at` is its row, of the jobs and then
+    of the pieces."""
 
-    sequence: Ints
+    sequence: NDArray[Any]
     begin: Floats
     end: Floats
-    cores: Ints
-    count: Ints
-    request: Ints
-    nodes: Ints
+    cores: NDArray[Any]
+    count: NDArray[Any]
+    request: NDArray[Any]
+    at: Ints
 
 
-def _stays(run: Run, span: Span, nodes: Ints) -> _Stays:
-    """The stretches of jobs that have some; of others simply from start to end. `nodes` has the sets of all rows."""
+def _stays(run: Run, span: Span) -> _Stays:
+    """The stretches of jobs that have some; of others simply from start to end."""
     pieced = run.tables.column("sequence", "pieces")
 
     def column(name: str) -> NDArray[Any]:
@@ -145,8 +153,8 @@ def _stays(run: Run, span: Span, nodes: Ints) -> _Stays:
         chosen[: len(sequence) - len(pieced)] &= ~np.isin(sequence[: len(sequence) - len(pieced)], pieced)
     at = np.flatnonzero(chosen)
     at = at[np.lexsort((sequence[at], begin[at]))]
-    cores, count, request = (column(name)[at].astype(np.int64) for name in ("cores", "count", "request"))
-    return _Stays(sequence[at].astype(np.int64), begin[at], end[at], cores, count, request, nodes[at])
+    cores, count, request = (column(name)[at] for name in ("cores", "count", "request"))
+    return _Stays(sequence[at], begin[at], end[at], cores, count, request, at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,25 +176,33 @@ def _pool(run: Run) -> tuple[Ints, _Sets]:
 
 def _node_sets(run: Run, machine: Machine) -> tuple[Ints, _Sets]:
     """Which set each row of the jobs, then of the pieces, has (-1: none), and the sets."""
-    import pyarrow.compute as pc
-
     texts = _node_texts(run)
-    if not texts.null_count:
-        return np.arange(len(texts)), _sets(machine, texts)
-    known = np.asarray(pc.is_valid(texts))
-    return np.where(known, np.cumsum(known) - 1, -1), _sets(machine, texts.drop_null())
+    which = np.arange(len(texts))
+    if texts.null_count:
+        which[~_known(texts)] = -1
+    return which, _sets(machine, texts)
+
+
+def _known(texts: pa.StringArray) -> NDArray[np.bool_]:
+    """Not by pyarrow.compute, which takes longer to be imported than a million sets to be read."""
+    told = np.frombuffer(texts.buffers()[0], np.uint8)
+    return np.unpackbits(told, count=texts.offset + len(texts), bitorder="little")[texts.offset :].astype(bool)
 
 
 def _node_texts(run: Run) -> pa.StringArray:
     import pyarrow as pa
 
     tables = [run.tables.arrow(name, ["nodes"]) for name in ("jobs", "pieces")]
-    chunks = [chunk.cast(pa.string()) for table in tables if table is not None for chunk in table["nodes"].chunks]
-    return pa.concat_arrays(chunks) if chunks else pa.array([], pa.string())
+    chunks = [chunk for table in tables if table is not None for chunk in table["nodes"].chunks]
+    texts = [chunk if chunk.type == pa.string() else chunk.cast(pa.string()) for chunk in chunks if len(chunk)]
+    if len(texts) == 1:
+        return texts[0]
+    return pa.concat_arrays(texts) if texts else pa.array([], pa.string())
 
 
 def _sets(machine: Machine, texts: pa.StringArray) -> _Sets:
-    """To read a set that comes again is quicker than to find out that it was there."""
+    """To read a set that comes again is quicker than to find out that it was there. One that is missing has no
+    letters, and no nodes."""
     _, offsets, letters = texts.buffers()
     if not len(texts) or letters is None:
         return _Sets(np.empty(0, np.int64), *(np.empty(0, np.int32) for _ in range(3)))

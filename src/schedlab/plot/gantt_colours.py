@@ -92,8 +92,8 @@ def _by_owner(run: Run, by: str) -> Colouring:
         raise InputError(f"its jobs have no {by}", where=str(run.path or run), hint=hint)
     owner = run.jobs[by].fill_null(-1).to_numpy()
     owners, place = np.unique(owner, return_inverse=True)
-    ranked = np.searchsorted(owners, ranked_owners(run, by)).tolist()
-    chosen, rest = ranked[:MOST_NAMES], ranked[MOST_NAMES:]
+    in_turn = np.searchsorted(owners, ranked_owners(run, by)).tolist()
+    chosen, rest = in_turn[:MOST_NAMES], in_turn[MOST_NAMES:]
     colour = {at: COLOURS[number] for number, at in enumerate(chosen)}
     names = {owner_name(run, by, int(owners[at])): colour[at] for at in chosen}
     if rest:
@@ -112,17 +112,26 @@ def ranked_owners(run: Run, by: str) -> list[int]:
 
     What the log says, not what the schedule made of it: the same colours for all runs of a workload.
     """
-    column = run.tables.column
-    owners = column(by)
+    return ranked(run.tables.column(by), core_time(run))
+
+
+def core_time(run: Run) -> NDArray[np.float64]:
+    """Of each job, as the log tells it."""
+    return np.asarray(run.tables.column("cores") * run.tables.column("runtime"))
+
+
+def ranked(owners: NDArray[Any], work: NDArray[np.float64]) -> list[int]:
+    """Owners of jobs (below 0: unknown) by the work of these, the most first."""
     known = owners >= 0
+    if not known.all():
+        owners, work = owners[known], work[known]
     if owners.max(initial=0) > _LARGEST_NUMBER:
-        different, place = np.unique(owners[known], return_inverse=True)
+        different, place = np.unique(owners, return_inverse=True)
+        sums = np.bincount(place, work, len(different))
     else:  # without sorting millions of jobs
-        place = owners[known]
-        different = np.flatnonzero(np.bincount(place))
-        place = (np.cumsum(np.bincount(place) > 0) - 1)[place]
-    work = np.bincount(place, (column("cores") * column("runtime"))[known], len(different))
-    return [int(different[at]) for at in np.argsort(-work, kind="stable")]
+        different = np.flatnonzero(np.bincount(owners))
+        sums = np.bincount(owners, work)[different]
+    return [int(different[at]) for at in np.argsort(-sums, kind="stable")]
 
 
 def _by_number(run: Run, by: str) -> Colouring:

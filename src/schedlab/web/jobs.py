@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from schedlab.analysis.core_rows import rows_of_jobs
+from schedlab.analysis.core_rows import rows_of_jobs, without_gaps
 from schedlab.analysis.job_values import job_values
 from schedlab.analysis.pairing import paired_by_job
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
-from schedlab.plot.gantt_colours import MOST_NAMES, OWNERS, ranked_owners
+from schedlab.plot.gantt_colours import MOST_NAMES, OWNERS, core_time, ranked
 from schedlab.plot.measures import owner_name
 from schedlab.web.block import Column, pack, pack_each
 
@@ -22,7 +22,12 @@ MOST_LABELS = 50_000  # names of users … that a page gets; beyond, numbers
 
 def workload_order(run: Run) -> NDArray[np.int64]:
     """Where each job of the workload is in the table, which is in the order of leaving."""
-    return np.argsort(run.tables.column("sequence"), kind="stable")
+    sequence = run.tables.column("sequence")
+    if not without_gaps(sequence):
+        return np.argsort(sequence, kind="stable")
+    order = np.empty(len(sequence), np.int64)
+    order[sequence] = np.arange(len(sequence))
+    return order
 
 
 def rows_of(run: Run, sequences: NDArray[Any]) -> NDArray[np.int64]:
@@ -52,8 +57,8 @@ def _job_columns(run: Run, baseline: Run | None) -> Iterator[tuple[str, Column |
     for name in ("cores", "state", "reason", "backfilled"):
         yield name, Column(column(name))
     yield "slowdown", Column(job_values(tables, "bounded_slowdown", tau=run.summary["tau"])[order], single=True)
-    for name in owners_of(run):
-        yield name, Column(column(name), null=-1)
+    for name, owners in _owners(run):
+        yield name, Column(owners[order], null=-1)
     if (names := _names(run)) is not None:
         yield "name", [str(name) for name in names[order].tolist()]
     if baseline is not None and (found := _differences(run, baseline)) is not None:
@@ -74,24 +79,28 @@ def pieces_block(run: Run) -> bytes:
     return pack({"row": Column(rows), **others})
 
 
-def owners_of(run: Run) -> list[str]:
-    """Of which of them (user, group …) the log says anything."""
-    return [name for name in OWNERS if (_optional(run, name, -1) >= 0).any()]
-
-
 def owners_facts(run: Run) -> dict[str, Any]:
     """Those with colours of their own, how many there are, and what they are called."""
     found: dict[str, Any] = {}
-    for by in owners_of(run):
-        ranked = ranked_owners(run, by)
+    work = core_time(run)
+    for by, owners in _owners(run):
+        in_turn = ranked(owners, work)
         labels = run.workload.get("labels", {}).get(by, ())[:MOST_LABELS]
         found[by] = {
-            "first": ranked[:MOST_NAMES],
-            "names": [owner_name(run, by, number) for number in ranked[:MOST_NAMES]],
-            "number": len(ranked),
+            "first": in_turn[:MOST_NAMES],
+            "names": [owner_name(run, by, number) for number in in_turn[:MOST_NAMES]],
+            "number": len(in_turn),
             "labels": [str(label) for label in labels],
         }
     return found
+
+
+def _owners(run: Run) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Those (user, group …) of which the log says anything."""
+    for name in OWNERS:
+        owners = _optional(run, name, -1)
+        if (owners >= 0).any():
+            yield name, owners
 
 
 def _optional(run: Run, name: str, otherwise: int) -> NDArray[Any]:

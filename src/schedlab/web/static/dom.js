@@ -24,6 +24,9 @@ export function fitted(canvas, width, height) {
   return pen;
 }
 
+/** A text, unless it stands there already: to write it again costs a layout. */
+export function write(element, text) { if (element.textContent !== text) element.textContent = text; }
+
 /** A function that does `work` once in the next frame, however often it is called. */
 export function oncePerFrame(work) {
   let asked = false;

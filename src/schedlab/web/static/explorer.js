@@ -3,7 +3,7 @@
 import { TimeAxis } from "./axis.js";
 import { cards, comparisonTable, differencesPanel, saidFirst } from "./compare.js";
 import { Distributions } from "./distributions.js";
-import { forgetShades, make, oncePerFrame, shade } from "./dom.js";
+import { forgetShades, make, oncePerFrame, shade, write } from "./dom.js";
 import { brief, number, plural } from "./format.js";
 import { Gantt } from "./gantt.js";
 import { follow, keys } from "./gestures.js";
@@ -20,6 +20,7 @@ import { JobTable } from "./table.js";
 import { Tip } from "./tip.js";
 import { HELD, PASSED, SELF, findStory } from "./waiting.js";
 
+const FIRST = ["jobs", "nodes", "chart"]; // blocks without which there is nothing to show
 const MOST_HELD = 200; // of those who had the cores: that keep their colours
 const REST = 120; // milliseconds without a move
 const PLAY = 12; // seconds from one end of what is shown to the other
@@ -28,6 +29,7 @@ const HELP = [["wheel, + −", "zoom in time"], ["drag, ← →", "move"], ["shi
 
 /** Show the runs of a source in `root`. */
 export async function explore(root, source) {
+  source.expect(0, ...FIRST); // there is one run at least
   const facts = await source.facts();
   const explorer = new Explorer(root, source, facts);
   await explorer.open();
@@ -59,7 +61,10 @@ class Explorer {
 
   async open() {
     this.runs = await Promise.all(this.facts.runs.map(async (facts, at) => {
-      const [columns, nodes, chart] = await Promise.all(["jobs", "nodes", "chart"].map(name => this.source.block(at, name)));
+      // What is drawn first is asked for before all jobs are there, which are large.
+      if (facts.over_time.steps.length) this.source.expect(at, "steps-0");
+      this.source.block(at, "chart").then(({ levels }) => { if (levels.length) this.source.expect(at, "tile-0-0"); }, () => {});
+      const [columns, nodes, chart] = await Promise.all(FIRST.map(name => this.source.block(at, name)));
       const jobs = new Jobs(columns, facts);
       const schedule = new Schedule(this.source, at, facts, jobs, chart, this.refresh);
       schedule.moving = () => performance.now() - (this.movedAt ?? -Infinity) < REST;
@@ -458,8 +463,9 @@ class Explorer {
     }
     this.overview.draw(shown.map(run => ({ of: this.series[0].of(run), colour: this.runs.length > 1 ? run.colour() : shade("--accent") })), this.moment);
     drawAxis(this.axisCanvas, this.axis, this.gutter);
-    this.period.textContent = `${this.axis.period()} · ${brief(this.axis.length)}`;
-    this.drawMap();
+    const focused = this.runs[this.focus];
+    focused.map.draw(focused.colours.colours, this.marksOf(focused), this.moment);
+    this.tell(focused);
     this.finished(shown);
   }
 
@@ -487,12 +493,12 @@ class Explorer {
     requestAnimationFrame(() => setTimeout(() => performance.mark("explorer-complete"))); // after it was painted
   }
 
-  drawMap() {
-    const run = this.runs[this.focus], { overTime, facts } = run;
+  /** What is written beside the charts: after all sizes were asked for, because to ask after a text was written costs a layout. */
+  tell({ overTime, facts }) {
+    write(this.period, `${this.axis.period()} · ${brief(this.axis.length)}`);
     this.slider.value = 1000 * (this.moment - this.axis.begin) / this.axis.length;
-    this.mapTime.textContent = this.clock.moment(Math.round(this.moment));
-    run.map.draw(run.colours.colours, this.marksOf(run), this.moment);
+    write(this.mapTime, this.clock.moment(Math.round(this.moment)));
     const used = overTime.at("used_cores", this.moment), queued = overTime.at("queued", this.moment), running = overTime.at("running", this.moment);
-    this.mapState.textContent = `${number(used)} of ${number(facts.machine.cores)} cores in use · ${number(running)} running · ${number(queued)} waiting`;
+    write(this.mapState, `${number(used)} of ${number(facts.machine.cores)} cores in use · ${number(running)} running · ${number(queued)} waiting`);
   }
 }

@@ -25,10 +25,13 @@ export function brief(seconds) {
   return `${+seconds.toPrecision(3)} s`;
 }
 
+const formats = []; // by decimals: to make one takes longer than to write a thousand numbers
+
 /** 1,234.5 */
 export function number(value, decimals = 0) {
   if (!Number.isFinite(value)) return "–";
-  return value.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  formats[decimals] ??= new Intl.NumberFormat("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  return formats[decimals].format(value);
 }
 
 /** As many digits as a ratio needs: 1.03, 12.4, 345. */

@@ -98,26 +98,28 @@ export class Gantt {
     return [wide, down];
   }
 
-  finish(colours) {
+  finish() {
     const { raster, scratch } = this;
     if (scratch.width !== raster.width || scratch.height !== raster.height) {
       scratch.width = raster.width;
       scratch.height = raster.height;
     }
-    scratch.getContext("2d").putImageData(raster.paint(colours), 0, 0);
+    scratch.getContext("2d").putImageData(raster.image, 0, 0);
     this.pen.drawImage(scratch, this.gutter, 0, this.wide, this.down);
   }
 
   image(picked, colours) {
     const [wide, down] = this.prepare(), { axis, raster, top } = this;
     const across = wide / axis.length, along = down / (this.bottom - this.top), from = axis.begin;
+    raster.beginShapes();
     for (const [{ row, begin, end, low, size }, seen, count] of picked) {
       for (let k = 0; k < count; k++) {
         const i = seen[k], upper = (low[i] - top) * along;
         raster.add(row[i], (begin[i] - from) * across, (end[i] - from) * across, upper, upper + size[i] * along);
       }
     }
-    this.finish(colours);
+    raster.paintShapes(colours);
+    this.finish();
   }
 
   cells(colours) {
@@ -139,10 +141,10 @@ export class Gantt {
     while (level > 0 && visible(level).map(at => this.schedule.tile(level, at)).some(tile => !tile)) level--;
     for (const at of visible(level)) {
       const tile = this.schedule.tile(level, at);
-      if (tile) raster.addCells(tile, facts.tile, place(first + at * size(level)), place(first + (at + 1) * size(level)), upper, lower);
+      if (tile) raster.paintCells(tile, facts.tile, place(first + at * size(level)), place(first + (at + 1) * size(level)), upper, lower, colours);
     }
     this.complete = visible(level).every(at => this.schedule.tile(level, at));
-    this.finish(colours);
+    this.finish();
     return `tiles of level ${level}`;
   }
 

@@ -46,11 +46,12 @@ export class ClusterMap {
 
   draw(colours, marks, moment) {
     this.redraw = () => { this.drawn = null; this.draw(colours, marks, moment); };
-    const width = this.canvas.parentElement.clientWidth, { there, missing } = this.schedule.at(moment);
-    this.there = there;
-    const now = [colours, marks, moment, width, missing, this.held, this.closed];
-    if (this.drawn?.every((each, at) => each === now[at])) return; // nothing of it has changed
-    this.drawn = now;
+    const width = this.canvas.parentElement.clientWidth, now = [colours, marks, moment, width, this.held, this.closed, this.schedule.came];
+    const same = this.drawn?.every((each, at) => each === now[at]);
+    if (same && !this.missing) return; // nothing of it has changed
+    const { there, missing } = this.schedule.at(moment); // asks for those that are missing, too
+    Object.assign(this, { there, missing, drawn: now });
+    if (same) return;
     if (this.facts.machine.pool) { this.pool(colours, width); return; }
     this.layout(width);
     this.canvas.style.height = `${this.high}px`;

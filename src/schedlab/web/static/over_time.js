@@ -12,11 +12,17 @@ export class OverTime {
   means(name, begin, end, width) {
     const pixel = (end - begin) / width, length = this.span[1] - this.span[0];
     const level = this.facts.steps.findIndex(steps => length / steps <= pixel);
-    if (level >= 0) return this.fromSteps(level, name, begin, end, width);
+    if (level >= 0) return this.fromSteps(level, name, begin, end, width) ?? this.meanwhile(name, begin, end, width);
     // The changes of a small run are one block; of a large one, few blocks belong to what is shown this near.
     const blocks = this.changes(begin, end);
     if (blocks.every(block => block)) return fromChanges(blocks, name, begin, end, width);
-    return this.facts.steps.length ? this.fromSteps(this.facts.steps.length - 1, name, begin, end, width) : null;
+    return this.meanwhile(name, begin, end, width);
+  }
+
+  /** Until what is wanted has come: from the finest steps that are there, without asking for others. */
+  meanwhile(name, begin, end, width) {
+    const level = this.facts.steps.findLastIndex((_, at) => this.kept.get(`steps-${at}`));
+    return level < 0 ? null : this.fromSteps(level, name, begin, end, width);
   }
 
   /** The same of a budget, which has changes of its own. */

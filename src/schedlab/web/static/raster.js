@@ -1,19 +1,23 @@
 // Rectangles as points of an image. A canvas draws some ten thousand rectangles in a frame; this draws some hundred
 // thousand, and says of each point how much of it is covered, and by whom most: what web/tiles.py says of cells.
 
-/** An image of so many points; `who` has most of a point (-1: nobody), `cover` is how much of it all have. */
+/** An image of so many points. Of rectangles it is known who has most of a point (-1: nobody), and how much of it all have. */
 export class Raster {
   constructor() { this.width = this.height = 0; }
 
+  /** As large as this, and empty. */
   begin(width, height) {
     if (width !== this.width || height !== this.height) {
-      Object.assign(this, { width, height });
-      this.who = new Int32Array(width * height);
-      this.cover = new Float32Array(width * height);
-      this.most = new Float32Array(width * height);
+      Object.assign(this, { width, height, who: null });
       this.image = new ImageData(width, height);
       this.points = new Uint32Array(this.image.data.buffer);
-    }
+    } else this.points.fill(0);
+  }
+
+  /** Rectangles follow. */
+  beginShapes() {
+    const size = this.width * this.height;
+    if (!this.who) Object.assign(this, { who: new Int32Array(size), cover: new Float32Array(size), most: new Float32Array(size) });
     this.who.fill(-1);
     this.cover.fill(0);
     this.most.fill(0);
@@ -38,14 +42,31 @@ export class Raster {
     }
   }
 
-  /** Cells of a tile: a point takes the fullest of those below it, and is covered as they are on average. */
-  addCells(tile, { bins, rows }, left, right, upper, lower) {
-    const { width, height, who, cover } = this;
+  /** The rectangles in colours; what is covered in part lets the page shine through. */
+  paintShapes(colours) {
+    const { who, cover, points } = this;
+    for (let at = 0; at < points.length; at++) {
+      const row = who[at];
+      points[at] = row < 0 ? 0 : colours[row] | (SEEN[cover[at] >= 1 ? 255 : (cover[at] * 255) | 0] << 24);
+    }
+  }
+
+  /** Cells of a tile in colours: a point takes the fullest of those below it, and is covered as they are on average. */
+  paintCells(tile, { bins, rows }, left, right, upper, lower, colours) {
+    const { width, height, points } = this;
     const columns = below(left, right, bins, width), lines = below(upper, lower, rows, height);
+    if (columns.several === 1 && lines.several === 1) {
+      const shown = inColours(tile, colours), { from } = columns, number = from.length;
+      for (let y = lines.first; y < lines.last; y++) {
+        const row = lines.from[y - lines.first] * bins, at = y * width + columns.first;
+        for (let x = 0; x < number; x++) points[at + x] = shown[row + from[x]];
+      }
+      return;
+    }
     for (let y = lines.first; y < lines.last; y++) {
       const from = lines.from[y - lines.first], to = lines.to[y - lines.first];
       for (let x = columns.first; x < columns.last; x++) {
-        const begin = columns.from[x - columns.first], end = columns.to[x - columns.first], at = y * width + x;
+        const begin = columns.from[x - columns.first], end = columns.to[x - columns.first];
         let sum = 0, most = -1, cell = 0;
         for (let row = from; row < to; row++) {
           for (let i = row * bins + begin, last = row * bins + end; i < last; i++) {
@@ -54,21 +75,20 @@ export class Raster {
             if (part > most) { most = part; cell = i; }
           }
         }
-        who[at] = tile.who[cell];
-        cover[at] = sum / ((to - from) * (end - begin) * 255);
+        const row = tile.who[cell];
+        points[y * width + x] = row < 0 ? 0 : colours[row] | (SEEN[(sum / ((to - from) * (end - begin))) | 0] << 24);
       }
     }
   }
+}
 
-  /** Colours in; what is covered in part lets the page shine through. */
-  paint(colours) {
-    const { who, cover, points } = this;
-    for (let at = 0; at < points.length; at++) {
-      const row = who[at];
-      points[at] = row < 0 ? 0 : colours[row] | (SEEN[cover[at] >= 1 ? 255 : (cover[at] * 255) | 0] << 24);
-    }
-    return this.image;
-  }
+/** The cells of a tile as points: looked up once, and not in each frame among the colours of a million jobs. */
+function inColours(tile, colours) {
+  if (tile.shown?.of === colours) return tile.shown.points;
+  const { who, cover } = tile, points = new Uint32Array(who.length);
+  for (let i = 0; i < points.length; i++) points[i] = who[i] < 0 ? 0 : colours[who[i]] | (SEEN[cover[i]] << 24);
+  tile.shown = { of: colours, points };
+  return points;
 }
 
 // How opaque a point is of which so much is covered: what is short has to be seen too.
@@ -84,5 +104,5 @@ function below(begin, end, number, points) {
     from[point - first] = Math.max(0, middle - (several >> 1));
     to[point - first] = Math.min(number, from[point - first] + several);
   }
-  return { first, last, from, to };
+  return { first, last, from, to, several };
 }

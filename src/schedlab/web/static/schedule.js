@@ -14,6 +14,7 @@ export class Schedule {
     this.tiles = new Map();
     this.moving = () => false; // whether the charts are being moved
     this.coming = 0; // tiles and blocks that were asked for
+    this.came = 0; // blocks that are there
   }
 
   /** The blocks (row, low, size, begin, end) that tell of a span, as far as they are there; asks for the others. */
@@ -63,6 +64,7 @@ export class Schedule {
     }
     block.latest = latest(block.end);
     this.blocks[at] = block;
+    this.came++;
     this.arrived();
   }
 

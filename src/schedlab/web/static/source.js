@@ -1,6 +1,7 @@
 // Where the data come from: the page itself, or a server. Both answer the same questions:
 //   facts()            what is to be known of the runs first
 //   block(run, name)   columns of a run (web/pack.py), as typed arrays; asked for once, then kept
+//   expect(run, ...)   blocks that will be asked for may come already
 //   waits(run, row)    a table of reasons in which those of that job are, or null
 
 import { unpack } from "./block.js";
@@ -13,6 +14,9 @@ class Source {
     if (!this.kept.has(key)) this.kept.set(key, this.load(run, name));
     return this.kept.get(key);
   }
+
+  /** Blocks that will be asked for: who does so is told what is wrong with them. */
+  expect(run, ...names) { for (const name of names) this.block(run, name).catch(() => {}); }
 }
 
 /** Data in elements of this page, deflated and as base64. */
