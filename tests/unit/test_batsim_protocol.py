@@ -152,6 +152,22 @@ def test_notify_that_no_more_static_jobs_come_is_right_after_the_last_of_them(tm
     assert event["now"] == 4 and event["data"] == {"type": "no_more_static_job_to_submit"}
 
 
+def test_what_is_said_to_simulation_begins_brings_the_note_into_the_message_of_the_jobs(tmp_path: Path) -> None:
+    """As Batsim 4.2.1 does, with links and without: batsched's `submitter` starts one job a message."""
+
+    def answer(message: Message) -> list[Said]:
+        return [call(5.0)] if "SIMULATION_BEGINS" in types(message) else at_once(message)
+
+    heard = talk(write_workload(tmp_path, [{"id": 1}]), answer)
+    assert heard.types() == [
+        ["SIMULATION_BEGINS"],
+        ["JOB_SUBMITTED", "NOTIFY"],
+        ["REQUESTED_CALL"],
+        ["JOB_COMPLETED"],
+        ["SIMULATION_ENDS"],
+    ]
+
+
 @pytest.mark.parametrize(
     ("profile", "walltime", "state", "code", "end"),
     [

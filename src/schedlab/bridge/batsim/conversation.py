@@ -43,9 +43,11 @@ class Conversation:
         """Do what is due, and ask, until there is nothing to ask or the scheduler has no time."""
         stage = self._stage
         again = 0
+        # In Batsim notes overtake what a scheduler says to SIMULATION_BEGINS, if it says anything.
+        together = bool(self._said) and self.exchanges == 1
         while self._is_ready(view) and (stage.news or stage.later):
-            if not stage.news:
-                stage.news, stage.later = stage.later, []
+            if together or not stage.news:
+                self._now_the_later()
             news, stage.news = stage.news, []
             self.ask(view, news)
             self._now_the_later()  # before what comes of its answer
