@@ -21,6 +21,7 @@ from tests.batsim_talk import (
     write_workload,
 )
 
+from schedlab.bridge.batsim.messages import told_time
 from schedlab.bridge.batsim.platform import Host, Platform
 from schedlab.bridge.batsim.rules import Rules
 
@@ -149,6 +150,22 @@ def test_notify_that_no_more_static_jobs_come_is_right_after_the_last_of_them(tm
     heard = talk(write_workload(tmp_path, [{"id": 1}, {"id": 2, "subtime": 4}]), at_once)
     (event,) = heard.events("NOTIFY")
     assert event["now"] == 4 and event["data"] == {"type": "no_more_static_job_to_submit"}
+
+
+def test_what_is_said_to_simulation_begins_brings_the_note_into_the_message_of_the_jobs(tmp_path: Path) -> None:
+    """As Batsim 4.2.1 does, with links and without: batsched's `submitter` starts one job a message."""
+
+    def answer(message: Message) -> list[Said]:
+        return [call(5.0)] if "SIMULATION_BEGINS" in types(message) else at_once(message)
+
+    heard = talk(write_workload(tmp_path, [{"id": 1}]), answer)
+    assert heard.types() == [
+        ["SIMULATION_BEGINS"],
+        ["JOB_SUBMITTED", "NOTIFY"],
+        ["REQUESTED_CALL"],
+        ["JOB_COMPLETED"],
+        ["SIMULATION_ENDS"],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -314,6 +331,58 @@ def test_a_scheduler_is_busy_until_the_time_of_its_reply(tmp_path: Path) -> None
     told = [(event["timestamp"], event["type"]) for event in message["events"]]
     assert told == [(7, "JOB_SUBMITTED"), (7, "NOTIFY"), (11, "JOB_COMPLETED")]
     assert heard.times() == {"1": (1, 11), "2": (20, 30)}
+
+
+@pytest.mark.parametrize(
+    ("time", "told"),
+    [
+        (0.0, b"0.0"),
+        (1e-9, b"1e-09"),
+        (12.5, b"12.5"),
+        (123456789.012345, b"123456789.012345"),
+        (0.1 + 0.2, b"0.300000000000001"),
+        (30.000000001 + 10, b"40.0000000010001"),
+        (2 / 3, b"0.666666666666667"),
+        (99.99999999999999, b"100"),
+        (-1 / 3, b"-0.333333333333333"),
+    ],
+)
+def test_times_are_told_in_15_digits_and_rounded_up(time: float, told: bytes) -> None:
+    assert told_time(time) == told
+
+
+def test_a_scheduler_that_reads_15_digits_is_never_told_a_time_before_its_own(tmp_path: Path) -> None:
+    """batsched's `killer`, with RapidJSON: it takes longer numbers for others, and gives up where time goes back."""
+    own = []
+
+    def answer(message: Message) -> list[Said]:
+        now = float(f"{message['now']:.15g}")
+        assert now == message["now"] and now >= max(own, default=0)
+        own.append(now)
+        said: list[Said] = []
+        for job in submitted(message):
+            own.append(now + 7)
+            said += [execute(job["id"], "0"), (*kill(job["id"])[:2], now + 7)]
+        return said
+
+    first, second = 1 / 3, 22 / 3
+    jobs = [{"id": 1, "subtime": first}, {"id": 2, "subtime": second + 1}]
+    heard = talk(write_workload(tmp_path, jobs), answer)
+    ends = 0.333333333333334 + 7, 8.33333333333334 + 7
+    assert heard.times() == {"1": (first, ends[0]), "2": (second + 1, ends[1])}
+    assert [event["now"] for event in heard.events("JOB_KILLED")] == [7.33333333333334, 15.3333333333334]
+
+
+def test_what_is_said_for_the_time_that_was_told_is_done_in_the_same_instant(tmp_path: Path) -> None:
+    said: list[float] = []
+
+    def answer(message: Message) -> list[Said]:
+        said.append(message["now"])
+        return at_once(message)
+
+    heard = talk(write_workload(tmp_path, [{"id": 1, "subtime": 0.1 + 0.2}]), answer)
+    assert said == [0.0, 0.300000000000001, 0.300000000000001, 10.3, 10.3]
+    assert heard.times() == {"1": (0.1 + 0.2, 10.3)}
 
 
 def test_a_scheduler_that_is_busy_after_the_last_end_delays_simulation_ends(tmp_path: Path) -> None:

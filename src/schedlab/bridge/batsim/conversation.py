@@ -14,7 +14,7 @@ from schedlab.bridge.batsim.decisions import Decisions
 from schedlab.bridge.batsim.errors import BatsimError, quoted
 from schedlab.bridge.batsim.link import Partner
 from schedlab.bridge.batsim.messages import CallMeLater, Said, event, message, read_reply
-from schedlab.bridge.batsim.stage import ZERO, Refused, Stage
+from schedlab.bridge.batsim.stage import Refused, Stage
 from schedlab.model.errors import InputError
 
 MOST_ROUNDS = 10_000  # messages of one instant, and one more for each job that has come or gone in the run
@@ -31,7 +31,7 @@ class Conversation:
 
     def busy(self, now: float) -> bool:
         """Whether something is left of what it said, or it has not finished saying it."""
-        return bool(self._said) or self._ready_at > max(now, ZERO) or bool(self._calls)
+        return bool(self._said) or self._ready_at > max(now, self._stage.told) or bool(self._calls)
 
     def call(self, now: float) -> None:
         """The calls that are due."""
@@ -43,9 +43,11 @@ class Conversation:
         """Do what is due, and ask, until there is nothing to ask or the scheduler has no time."""
         stage = self._stage
         again = 0
+        # In Batsim notes overtake what a scheduler says to SIMULATION_BEGINS, if it says anything.
+        together = bool(self._said) and self.exchanges == 1
         while self._is_ready(view) and (stage.news or stage.later):
-            if not stage.news:
-                stage.news, stage.later = stage.later, []
+            if together or not stage.news:
+                self._now_the_later()
             news, stage.news = stage.news, []
             self.ask(view, news)
             self._now_the_later()  # before what comes of its answer
@@ -81,7 +83,7 @@ class Conversation:
         return BatsimError(f"{said}; it is {self._stage.time:.15g} s: {quoted(self.last)}")
 
     def _is_ready(self, view: View) -> bool:
-        said, now = self._said, max(view.now, ZERO)
+        said, now = self._said, self._stage.told
         while said:
             if said[0].timestamp > now:
                 view.wake_at(said[0].timestamp)
@@ -105,7 +107,7 @@ class Conversation:
             raise BatsimError(f"at {view.now:.15g} s the scheduler asks for what cannot be: {why}; {asked}") from None
 
     def _call_later(self, view: View, time: float) -> None:
-        if time <= view.now:
+        if time <= self._stage.told:
             raise Refused(f"it wants to be called at {time:.15g} s, and that is not in the future")
         heappush(self._calls, time)
         view.wake_at(time)

@@ -6,11 +6,14 @@ What is told often is put together from bytes, without a detour over Python's di
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import floor, log10
 from typing import Any, TypeAlias
 
 import msgspec
 
 from schedlab.bridge.batsim.errors import BatsimError, quoted
+
+DIGITS = 15  # of numbers that everybody reads as they are
 
 # ---- what is told ----
 
@@ -22,6 +25,19 @@ def text(value: str) -> bytes:
 
 def time_text(seconds: float) -> bytes:
     return repr(seconds).encode()
+
+
+def told_time(seconds: float) -> bytes:
+    """In at most 15 digits, and not earlier. RapidJSON reads longer numbers as their neighbours, and batsched gives up
+    where it is told a time before the one that it said itself."""
+    exact = repr(seconds)
+    if len(exact) <= DIGITS + 1:  # with the point
+        return exact.encode()
+    near = f"{seconds:.{DIGITS}g}"
+    if float(near) < seconds:
+        unit = 10.0 ** (floor(log10(abs(seconds))) - DIGITS + 1)  # of the last digit
+        near = f"{float(near) + unit:.{DIGITS}g}"
+    return near.encode()
 
 
 def event(time: bytes, kind: bytes, data: bytes = b"{}") -> bytes:

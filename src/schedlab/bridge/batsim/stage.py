@@ -62,17 +62,19 @@ class Stage:
         self.power = Power(platform, self.listeners, self.unavailable) if rules.energy else None
         self.moves = 0  # how many jobs have come, and how many have left
         self.time, self.now = -1.0, b""
+        self.told = 0.0  # what `now` says: never before `time`
 
     def clock(self, time: float) -> bytes:
         """The time as it is written in messages."""
         if time != self.time:
-            self.time, self.now = time, repr(time).encode()
+            self.time, self.now = time, messages.told_time(time)
+            self.told = float(self.now)
         return self.now
 
     def begun(self) -> None:
         """The simulation has begun: what else happens at 0 is told a moment later."""
         if self.time == 0.0:
-            self.now = repr(ZERO).encode()
+            self.now, self.told = repr(ZERO).encode(), ZERO
 
     def join(self, live: Live) -> None:
         self.live[live.id] = self.of_job[live.job.id] = live
