@@ -111,7 +111,11 @@ Time Engine::next_time() { return find_next(); }
   if (!coming_.empty()) [[unlikely]]
     next = std::min(next, next_coming());
   if (const End *end = next_end()) next = std::min(next, end->end);
-  if (!timers_.empty()) next = std::min(next, timers_.top().time);
+  if (!timers_.empty()) {
+    if (next == kNever) [[unlikely]]
+      drop_spent_timers();
+    if (!timers_.empty()) next = std::min(next, timers_.top().time);
+  }
   if (next < now_) throw std::invalid_argument("jobs must come in the order of their submission");
   return next;
 }
@@ -323,6 +327,29 @@ bool Engine::next_event() {
   return true;
 }
 
+// Does it still concern anybody?
+bool Engine::out_of_date(const Timer &timer) const {
+  if (timer.kind == TimerKind::Wake) return false;
+  const Job &job = jobs_[timer.slot];
+  if (job.sequence != timer.sequence || job.state == State::Gone) return true;
+  switch (timer.kind) {
+    case TimerKind::Release:
+      return !job.waits;
+    case TimerKind::Cancel:
+      return job.state != State::Waiting && job.state != State::Held;
+    case TimerKind::Correct:
+      return job.state != State::Running || job.released || job.estimated_end != timer.time;
+    default:
+      return job.state != State::Running || timer.order != job.flexible->point;
+  }
+}
+
+// Only timers are left: the clock does not go on for those that concern nobody, or the run would end later than the
+// last thing that happened in it.
+void Engine::drop_spent_timers() {
+  while (!timers_.empty() && out_of_date(timers_.top())) timers_.pop();
+}
+
 // Handles the next timer that is due, if any. Out-of-date ones are dropped on the way.
 bool Engine::next_timer(Time at_most, bool corrections_only) {
   std::vector<Timer> kept;
@@ -340,19 +367,12 @@ bool Engine::next_timer(Time at_most, bool corrections_only) {
       handled = true;
       continue;
     }
-    const Job &job = jobs_[timer.slot];
-    if (job.sequence != timer.sequence || job.state == State::Gone) continue;
-    if (timer.kind == TimerKind::Release && job.waits) let_go(timer.slot), handled = true;
-    if (timer.kind == TimerKind::Cancel && (job.state == State::Waiting || job.state == State::Held))
-      cancel(timer.slot), handled = true;
-    if (timer.kind == TimerKind::Correct && job.state == State::Running && !job.released &&
-        job.estimated_end == timer.time)
-      correct(timer.slot), handled = true;
-    if (timer.kind == TimerKind::Point && job.state == State::Running && timer.order == job.flexible->point) {
-      tell(Event::Kind::Point, timer.slot);
-      set_point(timer.slot);
-      handled = true;
-    }
+    if (out_of_date(timer)) continue;
+    handled = true;
+    if (timer.kind == TimerKind::Release) let_go(timer.slot);
+    if (timer.kind == TimerKind::Cancel) cancel(timer.slot);
+    if (timer.kind == TimerKind::Correct) correct(timer.slot);
+    if (timer.kind == TimerKind::Point) tell(Event::Kind::Point, timer.slot), set_point(timer.slot);
   }
   for (const Timer &timer : kept) timers_.push(timer), worked(16);
   return handled;

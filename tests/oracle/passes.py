@@ -27,6 +27,11 @@ class Reservations:
     woken: float = -math.inf  # when it last asked to be
     remake: bool = False  # an estimate was corrected, or nodes matter from now on
 
+    def give_up(self, job: Job) -> None:
+        """It leaves the queue without running. Nobody can gain by a start that would never have come."""
+        claim = self.claims.pop(job, None)
+        self.compress |= claim is not None and claim.begin < math.inf
+
 
 @dataclass
 class Periods:
