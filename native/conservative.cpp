@@ -11,7 +11,8 @@ namespace schedlab {
 
 namespace {
 
-// A waiting job's reservation.
+// A waiting job's reservation. One that cannot be planned at all, because of jobs that are believed never to end, has
+// it at the end of time: it takes nothing, and is looked at after all others.
 struct Reserved {
   Time start;
   std::int64_t sequence;
@@ -37,7 +38,7 @@ class Conservative final : public QueuePolicy {
     if (!memory.empty()) by_nodes_ = memory[0] != 0, plan_is_wrong_ = memory[1] != 0, woken_at_ = memory[2];
     plan_ = by_nodes_ ? Plan::by_nodes(view) : Plan::by_count(view);
     for (Slot slot = view.first_waiting(); slot != kNoSlot; slot = view.job(slot).next)
-      if (reserved(view.job(slot))) hold(view.job(slot), slot), view.annotate(slot).reserved_mark = 0;
+      hold(view.job(slot), slot), view.annotate(slot).reserved_mark = 0;
   }
 
   void decide(View &view, std::span<const Event> events) override {
@@ -56,10 +57,14 @@ class Conservative final : public QueuePolicy {
         plan_->freed(job.shares, view.now(), job.estimated_end);
         freed_until = std::max(freed_until, job.estimated_end);
       }
-      if ((event.kind == Event::Kind::Cancelled || event.kind == Event::Kind::Held) && reserved(job)) {
-        freed_until = std::max(freed_until, job.reserved_start + job.estimate);
-        plan_->freed(job.reserved_shares, job.reserved_start, job.reserved_start + job.estimate);
-        withdraw(view, event.slot);
+      if (event.kind == Event::Kind::Cancelled || event.kind == Event::Kind::Held) {
+        if (reserved(job)) {
+          freed_until = std::max(freed_until, job.reserved_start + job.estimate);
+          plan_->freed(job.reserved_shares, job.reserved_start, job.reserved_start + job.estimate);
+          withdraw(view, event.slot);
+        } else {
+          drop_unplanned(job, event.slot);
+        }
       }
     }
     look_at(view, events);
@@ -124,7 +129,7 @@ class Conservative final : public QueuePolicy {
     Job &job = view.annotate(slot);
     job.reserved_start = plan_->earliest(job, chance, job.reserved_shares);
     job.reserved_mark = plan_->mark();
-    if (reserved(job)) hold(job, slot);
+    hold(job, slot);
   }
 
   void hold(const Job &job, Slot slot) {
@@ -139,8 +144,14 @@ class Conservative final : public QueuePolicy {
     job.reserved_start = kNever;
   }
 
+  // It may be new here, or have been refused its start: then it is not in the list.
+  void drop_unplanned(const Job &job, Slot slot) {
+    const Reservations::Position p = reserved_.first_not_before(entry(job, slot));
+    if (!reserved_.at_end(p) && reserved_[p].slot == slot) reserved_.erase(p);
+  }
+
   void put_back(View &view, const Reserved &who, Shares place) {
-    if (reserved(view.job(who.slot))) withdraw(view, who.slot);
+    withdraw(view, who.slot);
     Job &job = view.annotate(who.slot);
     job.reserved_start = who.start;
     job.reserved_shares = std::move(place);
@@ -247,6 +258,7 @@ class Conservative final : public QueuePolicy {
   void ask_to_be_woken(View &view) {
     if (reserved_.empty()) return;
     const Time next = reserved_.front().start;
+    if (next == kNever) return;
     if (woken_at_ > view.now() && woken_at_ <= next) return;
     woken_at_ = next;
     view.wake_at(next);

@@ -111,7 +111,11 @@ Time Engine::next_time() { return find_next(); }
   if (!coming_.empty()) [[unlikely]]
     next = std::min(next, next_coming());
   if (const End *end = next_end()) next = std::min(next, end->end);
-  if (!timers_.empty()) next = std::min(next, timers_.top().time);
+  if (!timers_.empty()) {
+    if (next == kNever) [[unlikely]]
+      drop_spent_timers();
+    if (!timers_.empty()) next = std::min(next, timers_.top().time);
+  }
   if (next < now_) throw std::invalid_argument("jobs must come in the order of their submission");
   return next;
 }
@@ -323,82 +327,8 @@ bool Engine::next_event() {
   return true;
 }
 
-// Handles the next timer that is due, if any. Out-of-date ones are dropped on the way.
-bool Engine::next_timer(Time at_most, bool corrections_only) {
-  std::vector<Timer> kept;
-  bool handled = false;
-  while (!handled && !timers_.empty() && timers_.top().time <= at_most) {
-    const Timer timer = timers_.top();
-    timers_.pop();
-    if (corrections_only && timer.kind != TimerKind::Correct) {
-      kept.push_back(timer);
-      continue;
-    }
-    if (timer.kind == TimerKind::Wake) {
-      tell(Event::Kind::Woken, kNoSlot);
-      if (timer.sequence >= 0) woken_.push_back(timer.sequence);
-      handled = true;
-      continue;
-    }
-    const Job &job = jobs_[timer.slot];
-    if (job.sequence != timer.sequence || job.state == State::Gone) continue;
-    if (timer.kind == TimerKind::Release && job.waits) let_go(timer.slot), handled = true;
-    if (timer.kind == TimerKind::Cancel && (job.state == State::Waiting || job.state == State::Held))
-      cancel(timer.slot), handled = true;
-    if (timer.kind == TimerKind::Correct && job.state == State::Running && !job.released &&
-        job.estimated_end == timer.time)
-      correct(timer.slot), handled = true;
-    if (timer.kind == TimerKind::Point && job.state == State::Running && timer.order == job.flexible->point) {
-      tell(Event::Kind::Point, timer.slot);
-      set_point(timer.slot);
-      handled = true;
-    }
-  }
-  for (const Timer &timer : kept) timers_.push(timer), worked(16);
-  return handled;
-}
-
 bool Engine::has_calendar_end(Time time) const {
   return std::any_of(calendar_.begin(), calendar_.end(), [&](const Window &window) { return window.until == time; });
-}
-
-void Engine::record() {
-  const auto running = static_cast<std::int32_t>(running_count_), queued = static_cast<std::int32_t>(waiting_count_);
-  std::size_t row = timeline_.rows();
-  if (row > 0) {
-    const std::size_t last = row - 1;
-    if (timeline_.running[last] == running && timeline_.queued[last] == queued &&
-        timeline_.used_cores[last] == running_cores_ && timeline_.queued_cores[last] == waiting_cores_ &&
-        (machine_.resources() == 1 || repeats_others(last)))
-      return;
-    if (timeline_.time[last] == now_) row = last;  // another round of the same instant
-  }
-  if (row == timeline_.rows()) {
-    if (timeline_.room() == 0) hand_over_timeline();
-    row = timeline_.new_row();
-  }
-  timeline_.time[row] = now_;
-  timeline_.running[row] = running, timeline_.queued[row] = queued;
-  timeline_.used_cores[row] = running_cores_, timeline_.queued_cores[row] = waiting_cores_;
-  if (machine_.resources() > 1) [[unlikely]]
-    record_others(row);
-}
-
-void Engine::hand_over_timeline() {
-  const int next = timeline_.number() + 1;
-  host_.take(std::move(timeline_));
-  timeline_ = TimelineRows(next, machine_.resource_names());
-}
-
-void Engine::record_others(std::size_t row) {
-  for (std::size_t k = 0; k < others_.size(); ++k) timeline_.others[k][row] = others_[k];
-}
-
-// Whether nothing has changed in the other resources since that row.
-bool Engine::repeats_others(std::size_t row) const {
-  for (std::size_t k = 0; k < others_.size(); ++k)
-    if (timeline_.others[k][row] != others_[k]) return false;
-  return true;
 }
 
 // Nothing will happen any more, or the run is given up: who is still here, stays as he is.

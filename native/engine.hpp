@@ -126,6 +126,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   [[gnu::noinline, gnu::cold]] bool repeats_others(std::size_t row) const;
   [[gnu::noinline, gnu::cold]] void record_others(std::size_t row);
   [[gnu::noinline]] bool next_timer(Time at_most, bool corrections_only);
+  bool out_of_date(const Timer &timer) const;
+  [[gnu::noinline, gnu::cold]] void drop_spent_timers();
   [[gnu::noinline]] bool has_calendar_end(Time time) const;
   [[gnu::noinline, gnu::cold]] void refill();
   [[gnu::noinline]] void decide_measured(Decider &decider);

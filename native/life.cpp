@@ -7,12 +7,6 @@
 namespace schedlab {
 
 namespace {
-EstimatedEnd entry(const Job &job, Slot slot) {
-  return {job.estimated_end, job.start_order, static_cast<std::int32_t>(job.allocated_cores), slot};
-}
-
-const Shares kNowhere;
-
 // How long it will take for the work that is left.
 Time needed_for(const Job &job) {
   if (job.rate == 1) return job.work;
@@ -79,64 +73,11 @@ void Engine::enter(Slot slot, Time cancel) {
          machine_.affords(machine_.empty(), *job.request, shares);
 }
 
-// The other shapes that it may have.
-void Engine::read_shapes(Job &job, std::size_t i) {
-  const auto first = static_cast<std::size_t>(i == 0 ? 0 : input_.shape_end[i - 1]),
-             last = static_cast<std::size_t>(input_.shape_end[i]);
-  if (first == last) return;
-  job.flexible = std::make_unique<Flexible>();
-  job.flexible->shapes.push_back({job.request, job.request_number, job.count, job.runtime, job.limit});
-  for (std::size_t k = first; k < last; ++k) {
-    const std::int32_t request = input_.shape_request[k];
-    job.flexible->shapes.push_back({known_[static_cast<std::size_t>(request)].request, request, input_.shape_count[k],
-                                    input_.shape_runtime[k], input_.shape_limit[k]});
-  }
-  job.flexible->malleable = input_.malleable[i];
-  job.flexible->interval = input_.interval[i];
-}
-
 // What it carries along.
 [[gnu::noinline, gnu::cold]] void Engine::read_attachments(Job &job, std::size_t i) {
   const std::int64_t first = i == 0 ? 0 : input_.attachment_end[i - 1], last = input_.attachment_end[i];
   if (first < last)
     job.more().attachments.assign(input_.attachment_text + first, static_cast<std::size_t>(last - first));
-}
-
-// From now on it is the job that it would be if it had been submitted so; what it has done counts in proportion.
-void Engine::take_shape(Job &job, std::int32_t shape) {
-  const Shape &next = job.flexible->shapes[static_cast<std::size_t>(shape)];
-  const double whole = job.whole();
-  job.overhead = whole > 0 ? job.overhead * (next.runtime / whole) : 0;
-  job.work = whole > 0 ? job.work * (next.runtime / whole) : next.runtime;
-  if (job.pace) job.pace->whole = -1;
-  if (job.limit > 0 && job.limit < kNever && next.limit < kNever) {
-    const double scale = next.limit / job.limit;
-    job.estimate *= scale, job.first_estimate *= scale;
-    job.used *= scale, job.allowance *= scale;
-  } else {
-    job.estimate = job.first_estimate = next.limit;
-    job.allowance = next.limit - job.used;
-  }
-  job.request = next.request, job.request_number = next.request_number;
-  job.count = next.count, job.cores = next.count * next.request->cores;
-  job.runtime = next.runtime, job.limit = next.limit;
-  job.shape = shape;
-}
-
-Engine::ShapeMarks Engine::shape_marks(const Job &job) const {
-  return {job.request,   job.request_number, job.count,
-          job.cores,     job.runtime,        job.limit,
-          job.work,      job.overhead,       job.pace ? job.pace->whole : -1,
-          job.estimate,  job.first_estimate, job.used,
-          job.allowance, job.since,          job.shape};
-}
-
-void Engine::restore(Job &job, const ShapeMarks &m) {
-  job.request = m.request, job.request_number = m.request_number, job.count = m.count, job.cores = m.cores;
-  job.runtime = m.runtime, job.limit = m.limit, job.work = m.work, job.overhead = m.overhead;
-  if (job.pace) job.pace->whole = m.whole;
-  job.estimate = m.estimate, job.first_estimate = m.first_estimate;
-  job.used = m.used, job.allowance = m.allowance, job.since = m.since, job.shape = m.shape;
 }
 
 void Engine::make_eligible(Slot slot) {
@@ -281,16 +222,6 @@ void Engine::set_off(Slot slot) {
   if (job.flexible) set_point(slot);
 }
 
-// When a malleable job may change its shape next: every so many seconds from its start on.
-void Engine::set_point(Slot slot) {
-  Job &job = jobs_[slot];
-  const Time interval = job.flexible->interval;
-  if (!job.flexible->malleable || !(interval > 0)) return;
-  const double passed = std::floor((now_ - job.start) / interval + 1e-9);
-  job.flexible->point = timer_order_;
-  set_timer(job.start + (passed + 1) * interval, TimerKind::Point, slot);
-}
-
 Time Engine::true_end(const Job &job) const {
   const Time needed = needed_for(job);
   return job.since + (options_.kill_at_limit ? std::min(needed, job.allowance) : needed);
@@ -327,47 +258,9 @@ void Engine::release(Slot slot) {
   if (books_) [[unlikely]]
     write_books(slot, false);
   if (note_moves_) note_move(slot, false);
-  if (job.listed) estimated_ends_.erase(entry(job, slot));
+  if (job.listed) estimated_ends_.erase(EstimatedEnd::of(job, slot));
   job.released = true;
   ++changes_;
-}
-
-// Many jobs start and end while nobody asks, and most end long before they are believed to: they are put in order only
-// when somebody asks, and looks so far ahead. Looking further takes a look at all others: where that is many for each
-// time that somebody asks, it is done for farther ahead than was asked for.
-const EstimatedEnds &Engine::estimated_ends(Time until) {
-  ++asked_;
-  const bool further = until > horizon_;
-  if (further || later_.size() > 2 * static_cast<std::size_t>(running_count_) + kMostUnlisted) {
-    stretch_ = later_.size() > kWorthALook * asked_ ? std::min(2 * stretch_, kFarthest) : std::max(stretch_ / 2, 1.0);
-    horizon_ = further ? now_ + stretch_ * (until - now_) : until;
-    asked_ = 0;
-    std::erase_if(later_, [this](const Started &who) { return !stays_unlisted(who); });
-  } else if (stretch_ == 1) {
-    horizon_ = until;
-  }
-  for (const Started &who : unlisted_)
-    if (stays_unlisted(who)) later_.push_back(who);
-  unlisted_.clear();
-  return estimated_ends_;
-}
-
-// False: it has left, or has been put in order by now.
-bool Engine::stays_unlisted(const Started &who) {
-  Job &job = jobs_[who.slot];
-  if (job.state != State::Running || job.released || job.listed || job.start_order != who.order) return false;
-  if (job.estimated_end > horizon_) return true;
-  estimated_ends_.insert(entry(job, who.slot));
-  job.listed = true;
-  return false;
-}
-
-void Engine::believe_end(Slot slot, Time end) {
-  Job &job = jobs_[slot];
-  if (job.listed) estimated_ends_.erase(entry(job, slot));
-  job.estimated_end = end;
-  job.listed = job.listed || (track_ends_ && end <= horizon_);
-  if (job.listed) estimated_ends_.insert(entry(job, slot));
 }
 
 void Engine::stop(Slot slot) {
@@ -396,53 +289,6 @@ void Engine::complete(Slot slot) {
   tell(Event::Kind::Completed, slot);
 }
 
-// When the work that it was believed to be will be done, at the rate that it has; its limit ends it before that.
-[[gnu::noinline, gnu::cold]] void Engine::believe(Slot slot) {
-  Job &job = jobs_[slot];
-  if (job.end == now_) return;  // it is about to leave
-  const double believed = std::max(job.pace->believed, 0.0);
-  Time left = job.rate == 1 ? believed : job.rate > 0 ? believed / job.rate : kNever;
-  if (options_.kill_at_limit) left = std::min(left, job.allowance);
-  const Time end = std::max(job.since + left, now_);
-  if (end == job.estimated_end) return;
-  believe_end(slot, end);
-  if (job.estimated_end < job.end) set_timer(job.estimated_end, TimerKind::Correct, slot);
-  ++changes_;
-  tell(Event::Kind::Corrected, slot);
-}
-
-// It may stand still for ever, or nobody will ever say that it is done; a world that leads may do so at any time, but
-// then it may be late: as many steps as it takes, and from now on where there are no more.
-Time Engine::corrected(Job &job) const {
-  if (job.end == kNever && !(led_ && job.rate > 0)) return kNever;
-  Time estimate = estimator_->correct(job);
-  const auto past = [&] { return !(job.since + (estimate - job.used) > now_); };
-  while (led_ && past()) {
-    if (job.corrections > Estimator::kCorrections) return kNever;  // so late that nothing can be added to the time
-    job.estimate = ++job.corrections < Estimator::kCorrections ? estimate : job.used + (now_ - job.since);
-    estimate = estimator_->correct(job);
-  }
-  return estimate;
-}
-
-void Engine::correct(Slot slot) {
-  Job &job = jobs_[slot];
-  const Time before = job.estimate;
-  if (options_.follow_rates && job.pace && job.pace->changed) [[unlikely]] {
-    job.estimate = corrected(job);
-    ++job.corrections;
-    job.pace->believed = job.rate * (now_ - job.since) + (job.estimate - before);
-    believe(slot);
-    return;
-  }
-  job.estimate = corrected(job);
-  ++job.corrections;
-  believe_end(slot, job.since + (job.estimate - job.used));
-  if (job.estimated_end < job.end) set_timer(job.estimated_end, TimerKind::Correct, slot);
-  ++changes_;
-  tell(Event::Kind::Corrected, slot);
-}
-
 void Engine::cancel(Slot slot) {
   const bool waited = jobs_[slot].state == State::Waiting;
   if (waited) {
@@ -467,75 +313,6 @@ void Engine::tell_later(Event::Kind kind, Slot slot, int node) {
     unheard_.push_back({kind, slot, node});
 }
 
-// The stretch of its life that ends now.
-void Engine::write_piece(Job &job, PieceEnd how, Reason reason) {
-  job.pieced = true;
-  const auto nodes = static_cast<std::size_t>(machine_.nodes());
-  if (!pieces_) pieces_.emplace(0, nodes);
-  if (!pieces_->has_room(job.shares)) {
-    const int next = pieces_->number() + 1;
-    host_.take(std::move(*pieces_));
-    pieces_.emplace(next, nodes);
-  }
-  const std::size_t row = pieces_->new_row();
-  Pace &pace = pace_of(job);
-  const double work = pace.changed ? pace.work : job.work;
-  const double done = work < kNever ? work - job.remaining(now_) : job.done(now_);
-  pieces_->sequence[row] = job.sequence, pieces_->id[row] = job.id;
-  pieces_->cores[row] = job.cores, pieces_->count[row] = job.count, pieces_->request[row] = job.request_number;
-  pieces_->begin[row] = pace.changed ? pace.begin : job.since, pieces_->end[row] = now_;
-  pieces_->work[row] = work, pieces_->done[row] = how == PieceEnd::Completed && reason == Reason::None ? work : done;
-  pieces_->whole[row] = job.whole(), pieces_->expected_end[row] = job.expected_end;
-  pieces_->how[row] = static_cast<std::uint8_t>(how), pieces_->reason[row] = static_cast<std::uint8_t>(reason);
-  pieces_->allocated[row] = pieces_->allocations.add(job.shares);
-  ++pace.stays, pace.changed = false;
-  if (how == PieceEnd::Requeued || how == PieceEnd::Suspended) pace.factors.clear();  // its next stay begins at rate 1
-}
-
-void Engine::write_node(int node, NodeMode mode) {
-  modes_.resize(static_cast<std::size_t>(machine_.nodes()), NodeMode::Up);
-  modes_[static_cast<std::size_t>(node)] = mode;
-  if (books_) books_->before(now_, cluster_.state().spending, node);
-  cluster_.set_mode(node, mode);
-  if (books_) books_->after(now_, cluster_.state().spending);
-  ++node_changes_;
-  if (!node_rows_) node_rows_.emplace(0);
-  if (node_rows_->room() == 0) {
-    const int next = node_rows_->number() + 1;
-    host_.take(std::move(*node_rows_));
-    node_rows_.emplace(next);
-  }
-  const std::size_t row = node_rows_->new_row();
-  node_rows_->time[row] = now_, node_rows_->node[row] = node, node_rows_->mode[row] = static_cast<std::uint8_t>(mode);
-}
-
-void Engine::hand_over_rows() {
-  const int next = rows_.number() + 1;
-  host_.take(std::move(rows_));
-  rows_ = JobRows(next, rows_.content);
-}
-
-// The row of a job that leaves now.
-void Engine::write(const Job &job, State state) {
-  if (!rows_.has_room(job.shares)) hand_over_rows();
-  const std::size_t row = rows_.new_row();
-  const bool started = !std::isnan(job.start);
-  rows_.sequence[row] = job.sequence, rows_.cores[row] = job.cores;
-  rows_.eligible[row] = job.eligible, rows_.start[row] = job.start, rows_.end[row] = job.end;
-  rows_.estimate[row] = job.first_estimate;
-  rows_.priority[row] = started ? job.key : job.start;
-  rows_.state[row] = static_cast<std::uint8_t>(state), rows_.reason[row] = static_cast<std::uint8_t>(job.reason);
-  rows_.backfilled[row] = started ? job.backfilled.code : 0;
-  rows_.allocated[row] = rows_.allocations.add(started ? job.shares : kNowhere);
-  if (rows_.content.applications) [[unlikely]]
-    rows_.application[row] = job.application;
-  if (!rows_.content.workload) return;
-  rows_.id[row] = job.id, rows_.count[row] = job.count, rows_.request[row] = job.request_number;
-  rows_.user[row] = job.user, rows_.group[row] = job.group, rows_.queue[row] = job.queue;
-  rows_.partition[row] = job.partition;
-  rows_.submit[row] = job.submit, rows_.runtime[row] = job.runtime, rows_.limit[row] = job.limit;
-}
-
 void Engine::leave(Slot slot, State state) {
   Job &job = jobs_[slot];
   job.state = State::Gone;
@@ -551,10 +328,6 @@ void Engine::leave(Slot slot, State state) {
     job.waits.reset();
   if (job.awaited && state < State::Held) [[unlikely]]
     tell_end(job, state);
-}
-
-void Engine::set_timer(Time time, TimerKind kind, Slot slot) {
-  timers_.push({time, kind, timer_order_++, slot, slot == kNoSlot ? -1 : jobs_[slot].sequence});
 }
 
 }  // namespace schedlab

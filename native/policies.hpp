@@ -6,16 +6,9 @@
 
 #include "engine.hpp"
 #include "order.hpp"
+#include "periods.hpp"
 
 namespace schedlab {
-
-// When things are done, where not whenever something happens: at multiples of so many seconds. 0: always.
-struct Periods {
-  Time passes = 0;    // jobs are started,
-  Time backfill = 0;  // others than the first ones in the queue,
-  Time keys = 0;      // keys of a dynamic order computed anew
-  bool any() const { return passes > 0 || backfill > 0 || keys > 0; }
-};
 
 struct PolicyChoice {
   std::string backfill;

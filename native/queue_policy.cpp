@@ -35,19 +35,14 @@ namespace schedlab {
   head_ = queue_.empty() ? -1 : queue_.front().sequence;
 }
 
-namespace {
-bool due(Time now, Time period) { return !(period > 0) || std::fmod(now, period) == 0; }
-Time next_after(Time now, Time period) { return period > 0 ? (std::floor(now / period) + 1) * period : kNever; }
-}  // namespace
-
 // A pass only at its time, if something has happened since the last one; asks to be woken then.
 void QueuePolicy::decide_in_time(View &view, std::span<const Event> events) {
   enqueue(view);
   const auto news = [](const Event &event) { return event.kind != Event::Kind::Woken; };
   if (std::any_of(events.begin(), events.end(), news)) pass_owed_ = backfill_owed_ = true;
   const Time now = view.now();
-  const bool backfills = backfill_owed_ && due(now, periods_.passes) && due(now, periods_.backfill);
-  if (backfills || (pass_owed_ && due(now, periods_.passes))) {
+  const bool backfills = backfill_owed_ && periods_.backfills_at(now);
+  if (backfills || (pass_owed_ && periods_.passes_at(now))) {
     if (keys_are_due(view) && changing(view)) refresh(view);
     if (backfills && somebody_may_fit(view))
       pass(view);
@@ -56,8 +51,8 @@ void QueuePolicy::decide_in_time(View &view, std::span<const Event> events) {
     pass_owed_ = false, backfill_owed_ = backfill_owed_ && !backfills;
   }
   if (queue_.empty()) pass_owed_ = backfill_owed_ = false;
-  Time next = pass_owed_ ? next_after(now, periods_.passes) : kNever;
-  if (backfill_owed_) next = std::min(next, next_after(now, std::max(periods_.passes, periods_.backfill)));
+  Time next = pass_owed_ ? periods_.next_pass(now) : kNever;
+  if (backfill_owed_) next = std::min(next, periods_.next_backfill(now));
   if (next == kNever || (woken_at_ > now && woken_at_ <= next)) return;
   woken_at_ = next;
   view.wake_at(next);
@@ -73,8 +68,8 @@ void QueuePolicy::start_in_order(View &view) {
 
 bool QueuePolicy::keys_are_due(const View &view) {
   if (!(periods_.keys > 0)) return true;
-  const Time period = std::floor(view.now() / periods_.keys);
-  return std::exchange(keys_of_, period) != period;
+  const double stretch = periods_.stretch_of_keys(view.now());
+  return std::exchange(keys_of_, stretch) != stretch;
 }
 
 bool QueuePolicy::somebody_may_fit(const View &view) const {

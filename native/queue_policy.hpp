@@ -98,7 +98,7 @@ class QueuePolicy : public Decider {
   Time half_life_;
   // Where there are periods: what has happened since that takes a pass, and a pass with backfilling;
   bool pass_owed_ = false, backfill_owed_ = false;
-  Time woken_at_ = -kNever, keys_of_ = -kNever;  // a time at which it will be asked; in which period keys are from
+  Time woken_at_ = -kNever, keys_of_ = -kNever;  // a time at which it will be asked; in which stretch keys are from
   Time oldest_ = kNever;                         // nobody in the queue is ranked since an earlier time; where keys age
   std::unique_ptr<Promises> promises_;           // null if nobody asks for them
   std::uint64_t seen_changes_ = 0;

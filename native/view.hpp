@@ -58,6 +58,9 @@ struct EstimatedEnd {
   std::int32_t cores;
   Slot slot;
   bool before(const EstimatedEnd &other) const { return end != other.end ? end < other.end : order < other.order; }
+  static EstimatedEnd of(const Job &job, Slot slot) {
+    return {job.estimated_end, job.start_order, static_cast<std::int32_t>(job.allocated_cores), slot};
+  }
 };
 struct CoresSum {
   Amount cores = 0;

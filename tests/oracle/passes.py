@@ -27,6 +27,11 @@ class Reservations:
     woken: float = -math.inf  # when it last asked to be
     remake: bool = False  # an estimate was corrected, or nodes matter from now on
 
+    def give_up(self, job: Job) -> None:
+        """It leaves the queue without running. Nobody can gain by a start that would never have come."""
+        claim = self.claims.pop(job, None)
+        self.compress |= claim is not None and claim.begin < math.inf
+
 
 @dataclass
 class Periods:
@@ -56,10 +61,13 @@ def ask_in_time(sim: Simulation, news: bool) -> None:
     news |= policy.backfill == "conservative"  # whose jobs start at reserved times
     owed.a_pass |= news
     owed.backfill |= news
-    is_time = not policy.every or sim.now % policy.every == 0
-    with_backfill = owed.backfill and is_time and (not policy.backfill_every or sim.now % policy.backfill_every == 0)
+    # Where there are times of passes, those of backfilling are every so many-th of them.
+    unit = policy.every or policy.backfill_every
+    units = round(policy.backfill_every / unit) if policy.backfill_every else 1
+    is_time = not policy.every or is_multiple(sim.now, policy.every, 1)
+    with_backfill = owed.backfill and (not unit or is_multiple(sim.now, unit, units))
     if is_time and (owed.a_pass or with_backfill):
-        period = sim.now // policy.keys_every if policy.keys_every else math.nan
+        period = last_multiple(sim.now, policy.keys_every) if policy.keys_every else math.nan
         if period != owed.keys_of:
             owed.keys_of = period
             for job in sim.waiting:
@@ -72,16 +80,29 @@ def ask_in_time(sim: Simulation, news: bool) -> None:
         owed.a_pass, owed.backfill = False, owed.backfill and not with_backfill
     if not sim.waiting:
         owed.a_pass = owed.backfill = False
-    times = [next_after(sim.now, policy.every)] if owed.a_pass else []
+    times = [next_multiple(sim.now, policy.every, 1)] if owed.a_pass else []
     if owed.backfill:
-        times.append(next_after(sim.now, max(policy.every, policy.backfill_every)))
+        times.append(next_multiple(sim.now, unit, units))
     if times and not sim.now < owed.woken <= min(times):
         owed.woken = min(times)
         sim.set_event("wake-up", owed.woken, None)
 
 
-def next_after(now: float, period: float) -> float:
-    return (now // period + 1) * period
+def last_multiple(now: float, period: float) -> int:
+    """The largest k of which k × period, as a float, is not after now."""
+    around = round(now / period)
+    return max(k for k in range(around - 2, around + 3) if k * period <= now)
+
+
+def is_multiple(now: float, period: float, units: int) -> bool:
+    """Of `units` × period."""
+    k = last_multiple(now, period)
+    return k * period == now and k % units == 0
+
+
+def next_multiple(now: float, period: float, units: int) -> float:
+    k = last_multiple(now, period)
+    return (k - k % units + units) * period
 
 
 def decide(sim: Simulation, queue: list[Job]) -> None:

@@ -165,7 +165,9 @@ class Simulation:
         if job is None:
             return False
         if kind == "cancellation":
-            return bool(job.state)  # it has left already
+            return bool(job.state) or job in self.running  # it has left already, or the time is ignored
+        if kind == "release":
+            return job not in self.held
         return kind in ("completion", "correction") and job.attempt != attempt
 
     def instant_is_over(self, asked: bool) -> None:
@@ -219,7 +221,7 @@ class Simulation:
             return False
         if act.what == "hold" and job in self.waiting:
             self.waiting.remove(job)
-            self.reservations.compress |= self.reservations.claims.pop(job, None) is not None
+            self.reservations.give_up(job)
             self.kept_back.append(job)
             return True
         if act.what == "release" and job in self.kept_back:
@@ -327,7 +329,7 @@ class Simulation:
             self.leave(job, "cancelled")
         elif job in self.waiting:
             self.waiting.remove(job)
-            self.reservations.compress |= self.reservations.claims.pop(job, None) is not None
+            self.reservations.give_up(job)
             self.leave(job, "cancelled")
             return True
         return False

@@ -173,7 +173,7 @@ def random_request(random: Random) -> Request:
 def random_policy(random: Random, backfill: str) -> Policy:
     scans, looks_on = backfill in ("easy", "easy-strict"), backfill in ("skip", "easy", "easy-strict")
     reservations = random.choice((1, 1, 2, 3)) if backfill == "easy" else 1
-    return Policy(
+    policy = Policy(
         backfill,
         order=random.choice(ORDERS) if random.random() < 0.6 else "fcfs",
         scan=random.choice(ORDERS) if scans and random.random() < 0.4 else None,
@@ -182,6 +182,7 @@ def random_policy(random: Random, backfill: str) -> Policy:
         depth=random.randint(0, 4) if looks_on and random.random() < 0.3 else None,
         reservations=reservations,
     )
+    return Policy(backfill) if backfill == "reject" else policy  # it has no keys
 
 
 def random_jobs(random: Random, number: int, requests: int, scale: int) -> Columns:

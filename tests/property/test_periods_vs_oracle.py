@@ -34,16 +34,17 @@ ORDERS = (
 def timed_case(seed: int, jobs: int, backfill: str) -> Case:
     """Passes, backfilling and new keys at times of their own; some jobs are ranked as others."""
     case, random = random_case(seed, jobs, backfill, plain=random_is(seed)), Random(~seed)
-    unit = random.choice((1.0, 3.0, 7.5))
+    unit = random.choice((1.0, 3.0, 7.5, 0.1, 0.7))  # some are no binary fractions: 3 × 0.1 is not 0.3
     every = random.choice((0.0, 0.0, unit))
-    backfill_every = random.choice((0.0, 2 * unit)) if backfill not in ("none", "conservative") else 0.0
+    several = random.choice((0.0, 2 * unit, round(3 * unit, 9)))
+    backfill_every = several if backfill not in ("none", "conservative") else 0.0
     policy = replace(
         case.policy,
         order=random.choice(ORDERS),
         scan=None,
         every=0.0 if backfill == "conservative" else every,
         backfill_every=backfill_every,
-        keys_every=random.choice((0.0, unit, 5.0)),
+        keys_every=random.choice((0.0, unit, 5.0, 0.3)),
         half_life=random.choice((5.0, 604800.0)),
     )
     ranked = [random.choice((0, 0, random.randint(1, 9))) for _ in range(jobs)]

@@ -104,3 +104,28 @@ def test_conservative_moves_up_who_waits() -> None:
     jobs = sl.Workload.of(submit=[0, 1, 2], runtime=[100, 20, 50], count=[4, 4, 4])
     run = sl.simulate(jobs, "pool:4", "conservative", observers=[Says({40.0: 1})])
     assert run.jobs["start"].to_list() == [0, 40, 60]
+
+
+@pytest.mark.parametrize("cluster", ["pool:8", "2x4"])
+def test_conservative_plans_for_whom_there_was_no_start(cluster: str) -> None:
+    """From 50 on job 99 (4 of 8 cores) is believed never to end: jobs 1 (8 cores, 30 s) and 3 (6, 10 s) have no start,
+    job 2 (3, 20 s) runs beside it until 72, when job 4 (4, 5 s) is to start. It is done at 60: job 4 moves there, job 1
+    gets 72 and job 3 what comes after it."""
+    jobs = sl.Workload.of(submit=[1, 52, 53, 54], runtime=[30, 20, 10, 5], limit=[30, 20, 10, 5], count=[8, 3, 6, 4])
+    cluster = sl.Cluster.uniform(2, 4, memory=1) if cluster == "2x4" else cluster
+    run = sl.simulate(jobs, cluster, "conservative", overrun="run", observers=[Says({60.0: 99}, endless=50.0)])
+    assert dict(run.jobs.select("job", "start").rows()) == {99: 0, 1: 72, 2: 52, 3: 102, 4: 60}
+
+
+def test_a_job_left_behind_ends_with_the_last_thing_that_happened() -> None:
+    """Job 1 was believed to end at 50 and is done at 40: nothing happens at 50, when job 2 is still held."""
+
+    class Holds(Says):
+        def before(self, view: Any) -> None:
+            for each in list(view.queue):
+                if each.id == 2:
+                    view.hold(each)
+
+    jobs = sl.Workload.of(submit=[0, 0], runtime=[100, 10], limit=[100, 10], count=[1, 1])
+    run = sl.simulate(jobs, "pool:4", "easy", estimate="limit*0.5", observers=[Holds({40.0: 1})])
+    assert run.jobs.select("end", "state").rows() == [(40, "completed"), (40, "held")]

@@ -78,6 +78,18 @@ def test_passes_at_their_times() -> None:
     assert starts(sl.simulate(jobs, "pool:4", "none:every=7s")) == {1: 0, 2: 105, 3: 161}
 
 
+@pytest.mark.parametrize("period", [0.1, 0.7, 1 / 3, 1e-3])
+def test_passes_at_multiples_of_what_is_no_binary_fraction(period: float) -> None:
+    # Each job is over half a period after it has started: the next one starts with the next pass.
+    jobs = Workload.of(submit=[0] * 500, runtime=[period / 2] * 500, count=[1] * 500)
+    for discipline in ("none", "easy", "easy-strict"):
+        run = sl.simulate(jobs, "pool:1", f"{discipline}:every={period!r}")
+        assert run.jobs["start"].to_list() == [k * period for k in range(500)]
+    jobs = Workload.of(submit=[0, 0, 0.05], runtime=[100, 50, 20], count=[3, 4, 1])
+    assert starts(sl.simulate(jobs, "pool:4", "easy:every=0.1,backfill_every=0.3")) == {1: 0, 3: 3 * 0.1, 2: 100}
+    assert starts(sl.simulate(jobs, "pool:4", "easy:backfill_every=0.3")) == {1: 0, 3: 0.3, 2: 100}
+
+
 def test_keys_of_an_order_are_computed_now_and_then() -> None:
     # At 12 job 3 has waited longest in relation to its size; at 0 and 5 s, when they came, nobody had waited.
     jobs = Workload.of(submit=[0, 1, 2], runtime=[12, 5, 5], count=[2, 2, 1])

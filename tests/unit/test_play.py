@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import schedlab as sl
+from schedlab._core import DecisionError
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.web.play.lesson import Lesson, document, find, lessons, played, read_lesson
 from schedlab.web.play.small import MOST_JOBS, Small, SmallJob, read_small
@@ -184,8 +185,12 @@ def test_mistakes_name_their_field(change, said):
     assert said in str(failure.value)
 
 
-def test_a_policy_that_cannot_go_on_is_told_as_a_mistake():
-    """A tenth of a second is no binary fraction: the time of the next pass is not after the last one."""
+def test_a_policy_that_cannot_go_on_is_told_as_a_mistake(monkeypatch):
+    def refuse(*_):
+        raise DecisionError("cannot wake the policy")
+
+    assert play(small("easy:every=0.1"))
+    monkeypatch.setattr("schedlab.web.play.record._note", refuse)
     with pytest.raises(InputError, match=r"policy 'easy:every=0.1': cannot wake the policy"):
         play(small("easy:every=0.1"))
     assert [each.policy for each in read_small({**TYPED, "policies": ["easy:order=cores/estimate"]})]

@@ -52,6 +52,13 @@ class Periods:
         given = (("every", 0.0), ("backfill_every", 0.0), ("keys_every", 0.0), ("half_life", HALF_LIFE))
         return [f"{name}={getattr(self, name):.15g}" for name, usual in given if getattr(self, name) != usual]
 
+    def next_backfill(self, now: float) -> float:
+        """The next time at which there is backfilling, where it has times of its own."""
+        unit = self.every or self.backfill_every
+        units = round(self.backfill_every / unit) if self.backfill_every else 1
+        passed = math.floor(now / (units * unit)) - 1  # the quotient may be rounded up, or down
+        return next(time for k in range(passed, passed + 4) if (time := k * units * unit) > now)
+
 
 @dataclass(frozen=True, slots=True)
 class PolicySpec:
@@ -194,10 +201,16 @@ def _periods(values: dict[str, str], where: str) -> Periods:
     names = ("every", "backfill_every", "keys_every", "half_life")
     found = {name: _period(name, values[name], where) for name in names if name in values}
     every, backfill = found.get("every", 0.0), found.get("backfill_every", 0.0)
-    if every and backfill and backfill % every:
+    if every and backfill and not _is_multiple_of(backfill, every):
         hint = f"such as every={every:g},backfill_every={2 * every:g}"
         raise InputError(f"backfill_every: {backfill:g} s is no multiple of every, {every:g} s", where=where, hint=hint)
     return Periods(**found)
+
+
+def _is_multiple_of(length: float, unit: float) -> bool:
+    """As they are written: 0.3 is three times 0.1, although the product of the floats is a hair more."""
+    times = round(length / unit)
+    return times > 0 and math.isclose(times * unit, length, rel_tol=1e-9)
 
 
 def _period(key: str, value: str, where: str) -> float:

@@ -71,7 +71,7 @@ def record(small: Small) -> tuple[Run, list[Instant]]:
         run = stepper.finish()
     except BaseException as error:
         stepper.leave()
-        if isinstance(error, DecisionError):  # of a policy that cannot go on, such as one with a period of 0.1 s
+        if isinstance(error, DecisionError):  # of a policy that cannot go on
             raise InputError(str(error), where=f"policy '{small.policy}'", hint="try another one") from None
         raise
     by_time = {instant.time: instant for instant in instants}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -190,8 +189,8 @@ def _limited(spec: PolicySpec, now: float) -> str:
     """Why a discipline did not look at a job that could start."""
     period = max(spec.periods.every, spec.periods.backfill_every)
     if period > 0:
-        following = (math.floor(now / period) + 1) * period
-        return f"backfilling is tried every {number(period)} s only, the next time at {number(following)}"
+        following = number(spec.periods.next_backfill(now))
+        return f"backfilling is tried every {number(period)} s only, the next time at {following}"
     if spec.depth is not None:
         return f"a pass looks at {spec.depth} of the jobs behind the first one only (depth={spec.depth})"
     return "the pass had looked at it before there was"
