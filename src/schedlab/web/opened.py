@@ -31,7 +31,7 @@ _PIECES, _PIECE = 16, 4096  # of a sample; bytes
 FACTS = "facts"
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -2, -3, -8  # of malloc.h
 # Large arrays go back at once; what batches of columns need comes again and again, and new memory has to be cleared.
-_MALLOC = {_MMAP_THRESHOLD: 1 << 20, _ARENA_MAX: 2, _TRIM_THRESHOLD: 32 << 20, _TOP_PAD: 4 << 20}
+_MALLOC = {_MMAP_THRESHOLD: 1 << 20, _ARENA_MAX: 2, _TRIM_THRESHOLD: 8 << 20, _TOP_PAD: 4 << 20}
 # What the chart of a large run needs first, in two threads: one is mostly native code, which leaves the other alone.
 FIRST_DRAWN = ("chart", "tile-0-0"), (FACTS, "jobs", "steps-0")
 
