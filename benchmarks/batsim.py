@@ -158,6 +158,7 @@ def beside(
         yield Line("batsim", f"CPU time of schedlab batsim under {what}", ours.simulator.cpu, "s", note=spent)
         return ours
     judged = scheduler.rule == FCFS and not settings.quick
+    yield from _started(scheduler, what, workload, platform, batsim, settings, judged)
     where = "in this run" if theirs.is_here else f"with {scheduler.rule}, measured before"
     yield Line(
         "batsim",
@@ -174,6 +175,29 @@ def beside(
         note=f"{batsim.simulator.peak_mb:.0f} : {ours.simulator.peak_mb:.0f} MB",
     )
     return ours
+
+
+def _started(
+    scheduler: Scheduler, what: str, workload: Path, platform: Path, batsim: Both, settings: Settings, judged: bool
+) -> Iterator[Line]:
+    """Ours where it starts the scheduler itself: then they take turns on one core. (Batsim cannot start one.)"""
+    words = [str(word) for word in scheduler.command]
+    with tempfile.TemporaryDirectory(dir=settings.folder) as place:
+        command = [*subject.schedlab(), "bridge", "batsim", "-w", workload, "-p", platform, "-o", Path(place, "run")]
+        environment = CLIENTS if "pybatsim" in scheduler.name else {}
+        spent, _ = process([*command, "-q", "--", *words], **environment)
+        run = json.loads(Path(place, "run", "run.json").read_text())
+    theirs = run["decider"]["cpu_seconds"]
+    note = f"cpu {spent.cpu - theirs:.1f} + {theirs:.1f} s, {spent.peak_mb:.0f} MB, wall {spent.wall:.1f} s"
+    if batsim.simulator.wall:
+        note += f"; Batsim's wall {batsim.simulator.wall:.1f} s"
+    yield Line(
+        "batsim",
+        f"schedlab bridge batsim against Batsim, its CPU time, {what}",
+        batsim.simulator.cpu / (spent.cpu - theirs),
+        at_least=3 if judged else None,
+        note=note,
+    )
 
 
 def alone(spec: LogSpec, theirs: Batsim, settings: Settings) -> Iterator[Line]:

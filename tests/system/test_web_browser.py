@@ -263,22 +263,31 @@ def test_a_run_that_fails_says_what_the_command_line_says(page: Page, folder: Pa
     assert first in said
 
 
-def test_a_study_is_composed_run_and_told(page: Page, folder: Path) -> None:
+def compose(page: Page, jobs: int, repetitions: int) -> None:
+    """A study of a model, in the form."""
     page.go("/setup?study")
     page.find('[data-way="model"]').click()
-    page.write(".way input[inputmode=numeric]", "150")
+    page.write(".way input[inputmode=numeric]", str(jobs))
     page.wait_ready()
     fields = page.all(".part")[-1].find_elements("css selector", "input[type=text]")
     fields[1].clear()
-    fields[1].send_keys("3")
-    until(lambda: "repetitions = 3" in page.study and "jobs = 150" in page.study, "the study file")
-    page.choose(".part:last-child select", "fcfs")
-    until(lambda: 'baseline = { policy = "fcfs" }' in page.study, "the baseline")
+    fields[1].send_keys(str(repetitions))
+    until(lambda: f"repetitions = {repetitions}" in page.study and f"jobs = {jobs}" in page.study, "the study file")
+
+
+def start(page: Page) -> None:
     page.wait_ready()
     time.sleep(0.5)  # another check of the form may be under way, which disables the button
     page.wait_ready()
     page.find("#run").click()
     until(lambda: "/work" in page.driver.current_url, "the page of work")
+
+
+def test_a_study_is_composed_run_and_told(page: Page, folder: Path) -> None:
+    compose(page, jobs=150, repetitions=3)
+    page.choose(".part:last-child select", "fcfs")
+    until(lambda: 'baseline = { policy = "fcfs" }' in page.study, "the baseline")
+    start(page)
     page.finish()
     page.find(".work .actions a.go").click()
     page.find("#groups tbody tr", "the table of a study")
@@ -289,6 +298,19 @@ def test_a_study_is_composed_run_and_told(page: Page, folder: Path) -> None:
             assert cell.text in printed
     verdicts = [each.text for each in page.all("#verdicts li")]
     assert verdicts and verdicts[0] in " ".join(printed.split())
+
+
+def test_a_study_that_was_cancelled_goes_on(page: Page) -> None:
+    compose(page, jobs=2000, repetitions=60)
+    start(page)
+    until(lambda: page.state() == "running", "the running study")
+    page.find(".work .actions button").click()
+    until(lambda: page.state() == "cancelled", "the cancelled state")
+    [go_on] = [each for each in page.all(".work .actions button") if each.text == "go on"]
+    go_on.click()
+    page.finish()
+    page.find(".work .actions a.go").click()
+    page.find("#groups tbody tr", "the table of the study")
 
 
 def test_what_is_ones_own_can_be_removed(page: Page, folder: Path) -> None:

@@ -42,7 +42,7 @@ from schedlab.model.errors import InputError
 from schedlab.model.workload import Workload
 
 DEADLINE = 300.0  # seconds without an answer
-NOTE_EVERY = 10_000  # messages
+FIRST_NOTE, NOTE_EVERY = 1000, 10_000  # messages
 LAST_DEADLINE = 10.0  # for the answer to SIMULATION_ENDS, on which nothing depends any more
 
 
@@ -89,7 +89,7 @@ class Batsim(Observer, Policy):  # in this order: of hooks that both have, an ob
         self._scheduler: Scheduler | None = None
         self._link: Partner | None = link
         self._begun = False
-        self._next_note = NOTE_EVERY
+        self._next_note = FIRST_NOTE
         self.observers: Sequence[object] = ()
 
     def adapt(self, workload: Workload, cluster: Cluster) -> tuple[Workload, Cluster]:

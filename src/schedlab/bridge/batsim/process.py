@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.bridge.batsim.link import is_taken
+from schedlab.bridge.batsim.one_core import OneCore
 from schedlab.model.errors import InputError
 from schedlab.model.stopping import undisturbed
 
@@ -67,6 +68,7 @@ class Scheduler:
             self._remove()
             hint = "the command of the scheduler, as one would write it in a shell"
             raise InputError(f"cannot start '{self.command[0]}': {error.strerror}", hint=hint) from None
+        self._core = OneCore(self._process.pid)
 
     def ended(self) -> str:
         """How it ended, in words; empty while it lives."""
@@ -85,7 +87,8 @@ class Scheduler:
         return os.pread(self._output.fileno(), KEPT, max(size - KEPT, 0))
 
     def note(self) -> None:
-        """Now and then while it lives: how large it is, and that what it writes does not fill the disk."""
+        """Now and then while it lives: where it runs, how large it is, and that its words do not fill the disk."""
+        self._core.look()
         with suppress(OSError, IndexError, ValueError):
             status = Path(f"/proc/{self._process.pid}/status").read_text()
             self._usage["peak_memory"] = 1024 * int(status.split("VmHWM:")[1].split()[0])
@@ -111,6 +114,7 @@ class Scheduler:
     def close(self) -> None:
         """Nothing of it stays."""
         self.finish(0.0)
+        self._core.leave()
         self._remove()
 
     def _place(self, command: Sequence[str]) -> str:
