@@ -270,6 +270,7 @@ def compose(page: Page, jobs: int, repetitions: int) -> None:
     page.write(".way input[inputmode=numeric]", str(jobs))
     page.wait_ready()
     fields = page.all(".part")[-1].find_elements("css selector", "input[type=text]")
+    page.mistaken = True  # a field that is empty for a moment
     fields[1].clear()
     fields[1].send_keys(str(repetitions))
     until(lambda: f"repetitions = {repetitions}" in page.study and f"jobs = {jobs}" in page.study, "the study file")
@@ -308,6 +309,7 @@ def test_a_study_that_was_cancelled_goes_on(page: Page) -> None:
     until(lambda: page.state() == "cancelled", "the cancelled state")
     [go_on] = [each for each in page.all(".work .actions button") if each.text == "go on"]
     go_on.click()
+    until(lambda: page.state() != "cancelled", "the study that goes on")
     page.finish()
     page.find(".work .actions a.go").click()
     page.find("#groups tbody tr", "the table of the study")
