@@ -10,10 +10,12 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 Said = tuple[str, dict[str, Any]]
 FOREVER = math.inf
+DELAY = 5.0  # seconds by which whatever ends is expected later than it says; batsched's default
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,31 @@ class Plan:
         """Hosts that have nothing to do in the whole of [begin, end)."""
         return [h for h in self._hosts if all(e <= begin or end <= b for b, e in self._tasks[h])]
 
+    def sleeps_from(self, host: int) -> float:
+        return next((begin for begin, end in self._tasks[host] if end == FOREVER), FOREVER)
+
     def forget_sleep(self, host: int) -> None:
         self._tasks[host] = [task for task in self._tasks[host] if task[1] < FOREVER]
+
+    def instants(self) -> list[float]:
+        """Now, and when anything begins or ends after it."""
+        times = {time for tasks in self._tasks.values() for task in tasks for time in task}
+        return [self.now, *sorted(time for time in times if self.now < time < FOREVER)]
+
+    def time_to_do(self, work: float, begin: float) -> float:
+        """How long it takes from `begin` on to do so many host-seconds on whatever hosts are free."""
+        changes = {begin: len(self._hosts), FOREVER: 0}
+        for first, last in (task for tasks in self._tasks.values() for task in tasks if task[1] > begin):
+            for time, change in ((max(first, begin), -1), (last, 1)):
+                changes[time] = changes.get(time, 0) + change
+        free = 0
+        for time, until in pairwise(sorted(changes) if work else ()):
+            free += changes[time]
+            done = free * (until - time) if free else 0.0
+            if done >= work:
+                return time + work / free - begin
+            work -= done
+        return FOREVER if work else 0.0
 
     def last_end(self, host: int) -> float:
         return max((end for _, end in self._tasks[host]), default=self.now)
@@ -86,7 +111,7 @@ class Easy:
 
     def hears(self, kind: str, data: dict[str, Any]) -> None:
         if kind == "JOB_SUBMITTED":
-            self.queue.append(Job(data["job_id"], data["job"]["res"], data["job"]["walltime"]))
+            self.queue.append(Job(data["job_id"], data["job"]["res"], data["job"]["walltime"] + DELAY))
         elif kind == "JOB_COMPLETED":
             del self.running[data["job_id"]]
 

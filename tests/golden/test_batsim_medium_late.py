@@ -1,7 +1,8 @@
 """Batsim's published runs on medium_late (evalys, 2017): every start, every host, every joule.
 
 Starts and hosts are those of batsched; here its rules, written anew, decide over the protocol (`batsim_backfilling`,
-`batsim_shutdown`). Times of jobs, states of hosts and energy are Batsim's; here they are those of `schedlab batsim`.
+`batsim_shutdown`, `batsim_inertial`). Times of jobs, states of hosts and energy are Batsim's; here they are those of
+`schedlab batsim`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from tests import commands
 from tests.batsim_platforms import MASTER, save
 from tests.batsim_talk import Scripted
 from tests.golden.batsim_backfilling import Easy
-from tests.golden.batsim_shutdown import OpportunisticShutdown, numbers
+from tests.golden.batsim_inertial import InertialShutdown
+from tests.golden.batsim_shutdown import OpportunisticShutdown
+from tests.golden.batsim_switching import numbers
 
 import schedlab
 
@@ -27,12 +30,21 @@ HOST = """<host id="h{:02}" speed="100Mf, 1e-9Mf, 0.16393442623f, 0.006599788806
     125.1743849:125.1743849:125.1743849"/> <prop id="sleep_pstates" value="1:2:3"/></host>"""
 # Jobs that end in one instant with others and are told first, in a message of their own. FITTED: nothing published says
 # so; orders were tried until the decisions were the published ones. All other such instants need no order.
-TOLD_FIRST = {f"w0!{job}" for job in (207, 308, 468, 524, 572)}
-RULES = {"easy": lambda: Easy(HOSTS), "opportunistic_shutdown": lambda: OpportunisticShutdown(HOSTS, TOLD_FIRST)}
+OPPORTUNISTIC = "207 308 468 524 572"
+INERTIAL = "22 93 134 217 236 253 267 327 394 481 508 522 527 556 565 583 591 605 614 646 699 710 727"
+RULES = {
+    "easy": lambda: Easy(HOSTS),
+    "opportunistic_shutdown": lambda: OpportunisticShutdown(HOSTS, names(OPPORTUNISTIC)),
+    "inertial_shutdown": lambda: InertialShutdown(HOSTS, names(INERTIAL)),
+}
 SAME = [
     "consumed_joules makespan mean_waiting_time max_waiting_time mean_slowdown max_slowdown mean_turnaround_time",
     "max_turnaround_time nb_jobs_success time_computing time_idle time_sleeping time_switching_off time_switching_on",
 ]
+
+
+def names(jobs: str) -> set[str]:
+    return {f"w0!{job}" for job in jobs.split()}
 
 
 def published(traces: Path, name: str) -> list[dict[str, str]]:
