@@ -18,9 +18,11 @@ runtime="$(c++ -print-file-name=libasan.so) $(c++ -print-file-name=libubsan.so)"
 PYTHONPATH=$PWD/build/sanitize/package:$("$python" -c "import sysconfig; print(sysconfig.get_path('purelib'))")
 export PYTHONPATH
 # Only this process is looked at: programs that tests start get neither the runtime nor the core. The real Slurm is left
-# out, which would be most of the time. `exec`: who ends make ends the tests.
+# out, which would be most of the time, and Batsim's medium_late, which is simulated in processes of its own. `exec`: who
+# ends make ends the tests.
 LD_PRELOAD=$runtime exec "$python" -S - -q -p no:cacheprovider -p no:xdist --ignore tests/golden/test_slurm_real.py \
-  tests/unit/test_{decider,view,power,failures,check_whims,expression,swf_parser,swf_fuzz,swf_errors}.py \
+  --ignore tests/golden/test_batsim_medium_late.py \
+  tests/unit/test_{decider,view,power,failures,check_whims,expression,swf_parser,swf_fuzz,swf_errors,web_block,web_pack,web_opened,plot_gantt}.py \
   tests/property tests/golden <<'PYTHON'
 import os
 import sys
