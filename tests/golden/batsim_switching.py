@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection
 from typing import Any
 
@@ -11,7 +12,7 @@ AWAKE_STATE, SLEEP_STATE = 0, 1
 SWITCH_OFF, SWITCH_ON = 6.1, 152.0  # seconds, as the scheduler was told; switching on takes 151.52 in fact
 
 
-class SwitchedHosts(Easy):
+class SwitchedHosts(Easy, ABC):
     """EASY on hosts that may be asleep."""
 
     period: float  # between two calls, in seconds
@@ -53,9 +54,9 @@ class SwitchedHosts(Easy):
     def done(self) -> bool:
         return self.all_submitted and not self.queue and not self.running
 
+    @abstractmethod
     def monitor(self) -> None:
         """What is to be done when the clock calls."""
-        raise NotImplementedError
 
     def call_again(self) -> None:
         self.calls += 1

@@ -44,13 +44,10 @@ class Scheduler:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self.endpoint = socket or self._place(command)
         if is_taken(self.endpoint):  # it could not listen there, and somebody else would be asked
-            hint = "choose another socket, or write {port} in the command: then a free one is chosen"
+            hint = "choose another socket, or write {port} or {socket} in the command: then a free one is chosen"
             raise InputError(f"somebody listens at {self.endpoint} already", where=command[0], hint=hint)
         port = self.endpoint.rpartition(":")[2]
         self.command = [part.replace("{socket}", self.endpoint).replace("{port}", port) for part in command]
-        if self.endpoint in (socket, SOCKET) and is_taken(self.endpoint):
-            hint = "choose another socket, or write {port} or {socket} in the command: then a free one is chosen"
-            raise InputError(f"somebody listens at {self.endpoint} already", where=self.command[0], hint=hint)
         self._output = tempfile.TemporaryFile()  # noqa: SIM115 - for as long as it lives
         fcntl.fcntl(self._output, fcntl.F_SETFL, os.O_APPEND)  # it may be made shorter in between
         self._code: int | None = None

@@ -45,7 +45,6 @@ class Exact:
         self._events: list[Asked] = []  # those that bring events
         self._later: list[tuple[int, Asked]] = []  # bindings and when they take effect
         self._hurried = False
-        self.rests = 0
 
     def add(self, scheduler: SchedulerProcess) -> None:
         scheduler.link.unwatch = self._unwatch
@@ -103,7 +102,6 @@ class Exact:
 
     def _rest(self) -> None:
         """Until all schedulers are at rest, and what they asked is here."""
-        self.rests += 1
         began = used = 0.0
         for scheduler in self.schedulers:
             try:
