@@ -12,11 +12,13 @@ from tests.batsim_talk import Fcfs, Scripted, Talk, small_platform, write_worklo
 from schedlab.bridge.batsim.decider import Batsim
 from schedlab.bridge.batsim.documents import Documents
 from schedlab.bridge.batsim.external import read_external
+from schedlab.bridge.batsim.machine import nodes_of
+from schedlab.bridge.batsim.platform import Host, Platform
 from schedlab.bridge.batsim.rules import Rules
 from schedlab.engine.scenario import Scenario
 from schedlab.engine.simulate import simulate
 from schedlab.model.cluster import Cluster
-from schedlab.model.errors import InputError
+from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.workload import Workload
 from schedlab.policy.spec import parse_policy
 from schedlab.workload.read import read_workload
@@ -197,3 +199,23 @@ def test_a_policy_is_written_with_its_socket() -> None:
     assert parse_policy(short.text) == short
     long = parse_policy("batsim(command='batsched -v easy_bf -s {socket}', dynamic=True)")
     assert long.plugin is not None and long.plugin.arguments["dynamic"] is True
+
+
+def test_hosts_of_two_speeds_are_two_groups() -> None:
+    platform = Platform([Host("a0", (1e9,)), Host("a1", (2e9,)), Host("a2", (2e9,)), Host("b-1.x.org", (1e9,))])
+    groups = nodes_of(platform, "m").groups
+    assert [(group.name, group.count, group.speed) for group in groups] == [
+        ("a0", 1, 1e9),
+        ("a[1-2]", 2, 2e9),
+        ("b-1.x.org", 1, 1e9),
+    ]
+
+
+def test_of_many_mistakes_the_others_are_counted(tmp_path: Path) -> None:
+    jobs = [{"id": number, "subtime": 0, "res": 1, "profile": "nowhere"} for number in range(100)]
+    path = tmp_path / "w.json"
+    path.write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": {"a": {"type": "delay", "delay": 1}}}))
+    with pytest.raises(InputErrors) as told:
+        Documents.read([path]).workload()
+    assert len(told.value.errors) == 21
+    assert "and 80 more mistakes" in str(told.value)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from schedlab.model.errors import InputError, InputErrors
+
+SHOWN = 20  # mistakes of one kind of thing that are told one by one
 
 
 class Mistakes:
@@ -27,6 +31,14 @@ class Mistakes:
             files = list(dict.fromkeys(file for file, _, _ in self._found.values()))
             ordered = sorted(self._found.values(), key=lambda found: (files.index(found[0]), found[1]))
             raise InputErrors([error for _, _, error in ordered])
+
+
+def raise_first(mistakes: Sequence[InputError], where: str) -> None:
+    """Those that are shown, and how many more there are `where` they are from; nothing happens if there are none."""
+    if mistakes:
+        more = len(mistakes) - SHOWN
+        rest = [InputError(f"and {more:,} more mistakes", where=where)] if more > 0 else []
+        raise InputErrors([*mistakes[:SHOWN], *rest])
 
 
 def printable(text: str, most: int = 1000) -> str:

@@ -7,11 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from schedlab.model.errors import InputError, InputErrors
-from schedlab.model.mistakes import printable
+from schedlab.model.errors import InputError
+from schedlab.model.mistakes import printable, raise_first
 from schedlab.model.predecessors import COMPLETED
-
-MOST_MISTAKES = 20  # are told of one workflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +42,7 @@ class Workflow:
         where = where or name
         places = at or (lambda _: where)
         mistakes = [*_wrong_tasks(tasks, where, places), *_wrong_parents(tasks, places)]
-        if len(mistakes) > MOST_MISTAKES:
-            more = InputError(f"and {len(mistakes) - MOST_MISTAKES:,} more mistakes", where=where)
-            mistakes = [*mistakes[:MOST_MISTAKES], more]
-        if mistakes:
-            raise InputErrors(mistakes)
+        raise_first(mistakes, where)
         return cls(name, _sorted(tasks, where))
 
     def __len__(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from math import inf
 
@@ -10,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.bridge.batsim.document import Document, JobLine, job_reader, short_id
-from schedlab.model.errors import InputError, InputErrors
-
-SHOWN_MISTAKES = 20
+from schedlab.model.errors import InputError
+from schedlab.model.mistakes import raise_first
 
 
 class Columns:
@@ -35,8 +35,7 @@ class Columns:
                     self._mistakes.append(InputError(str(error), where=f"{document.file}, jobs[{row}]"))
                 place += 1
             self._look_for_twins(document, place - len(document.jobs), place)
-        if self._mistakes:
-            raise InputErrors(self._mistakes[:SHOWN_MISTAKES])
+        raise_first(self._mistakes, ", ".join(document.file for document in documents))
 
     @property
     def numbered(self) -> bool:
@@ -87,5 +86,5 @@ class Columns:
         known, times = np.unique(numbers[numbers >= 0], return_counts=True)
         twins = [str(number) for number in known[times > 1].tolist()]
         texts = [text for place, text in self.texts.items() if begin <= place < end]
-        twins += sorted({text for text in texts if texts.count(text) > 1}) if len(set(texts)) < len(texts) else []
+        twins += sorted(text for text, times in Counter(texts).items() if times > 1)
         self._mistakes += [InputError(f"two jobs have the id '{twin}'", where=document.file) for twin in twins]

@@ -13,14 +13,14 @@ import msgspec
 from schedlab.bridge.batsim.platform import Platform
 from schedlab.bridge.batsim.resources import MOST_HOSTS
 from schedlab.files.bytestream import ByteStream
-from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.errors import InputError
+from schedlab.model.mistakes import raise_first
 
 if TYPE_CHECKING:
     from schedlab.bridge.batsim.course import Course
     from schedlab.bridge.batsim.profiles import Profiles
 
 DYNAMIC = "dynamic"  # what Batsim says instead of a file
-SHOWN_MISTAKES = 20
 _EXPECTED = "a Batsim workload is a JSON object with nb_res, jobs (a list) and profiles (an object)"
 
 
@@ -226,8 +226,7 @@ class Document:
                 self.profiles[name] = msgspec.Raw(msgspec.json.format(line, indent=-1))  # in one line, as logs need it
             except (msgspec.ValidationError, ValueError) as error:
                 mistakes.append(InputError(str(error), where=where))
-        if mistakes:
-            raise InputErrors(mistakes[:SHOWN_MISTAKES])
+        raise_first(mistakes, self.file)
 
     def _understand(self, name: str, spec: Mapping[str, Any]) -> None:
         if spec.get("type") != "delay":

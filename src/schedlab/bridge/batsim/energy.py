@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from schedlab.bridge.batsim.platform import Host, Platform
-from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.errors import InputError
+from schedlab.model.mistakes import raise_first
 
 COMPUTE, SLEEP, SWITCH = "compute", "sleep", "switch"
 
@@ -72,8 +73,7 @@ def power_states(platform: Platform) -> list[PowerStates]:
                 mistakes.append(mistake)
                 continue
         found.append(known[key])
-    if mistakes:
-        raise mistakes[0] if len(mistakes) == 1 else InputErrors(mistakes[:20])
+    raise_first(mistakes, "--energy")
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 
 from schedlab.bridge.batsim.resources import parse_hosts
-from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.errors import InputError
+from schedlab.model.mistakes import raise_first
 
 AVAILABLE, UNAVAILABLE = "machine_available", "machine_unavailable"
-SHOWN_MISTAKES = 20
 _reader = msgspec.json.Decoder(dict[str, Any])
 
 
@@ -28,7 +28,7 @@ class External:
     told: dict[str, Any]
 
 
-def read_external(paths: Iterable[Path], hosts: int, *, unknown: bool) -> list[External]:
+def read_external(paths: Sequence[Path], hosts: int, *, unknown: bool) -> list[External]:
     """All events of the files by time; those of one time as Batsim sorts them, `machine_available` first.
 
     `unknown`: events of other types are passed on to the scheduler; without it they are mistakes.
@@ -50,8 +50,7 @@ def read_external(paths: Iterable[Path], hosts: int, *, unknown: bool) -> list[E
                 continue
             rank = (AVAILABLE, UNAVAILABLE).index(one.kind) if one.hosts is not None else 2
             found.append((one.time, number, rank, one))
-    if mistakes:
-        raise InputErrors(mistakes[:SHOWN_MISTAKES])
+    raise_first(mistakes, ", ".join(map(str, paths)))
     return [one for *_, one in sorted(found, key=lambda entry: entry[:3])]
 
 

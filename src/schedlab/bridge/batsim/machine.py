@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from schedlab.bridge.batsim.platform import Host, Platform
+from schedlab.cluster.simgrid.hosts import Hosts, node_groups, split_host_name
 from schedlab.model.cluster import Cluster, NodeGroup
 from schedlab.workload.batsim.reference import REFERENCE_SPEED
-
-_NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]{0,8})(\D*)")  # compute12.site: without zeros in front
 
 
 def nodes_of(platform: Platform, name: str) -> Cluster:
@@ -32,22 +30,9 @@ def single_cores(cluster: Cluster) -> Platform:
 
 
 def _groups(hosts: Sequence[Host], slots: int) -> list[NodeGroup]:
-    """Neighbours whose names count up are one group: a run folder need not list thousands of them."""
-    groups: list[NodeGroup] = []
-    for host in hosts:
-        found = _NUMBERED.fullmatch(host.name)
-        last = groups[-1] if groups else None
-        if found and last is not None and last.numbered:
-            prefix, number, suffix = found[1], int(found[2]), found[3]
-            if (prefix, suffix, last.first + last.count) == (last.prefix, last.suffix, number):
-                groups[-1] = replace(last, count=last.count + 1)
-                continue
-        groups.append(_group(host, found, slots))
-    return [replace(group, name=group.node_set) for group in groups]
-
-
-def _group(host: Host, found: re.Match[str] | None, slots: int) -> NodeGroup:
-    speed, has = host.speeds[host.pstate], {"cores": slots}
-    if found is None:
-        return NodeGroup("", 1, has, prefix=host.name, numbered=False, speed=speed)
-    return NodeGroup("", 1, has, prefix=found[1], first=int(found[2]), suffix=found[3], speed=speed)
+    """Neighbours of one speed whose names count up are one group: a run folder need not list thousands of them."""
+    some = [
+        Hosts(*split_host_name(host.name), 1, slots, host.speeds[host.pstate], {}, frozenset(), 0, "", 0)
+        for host in hosts
+    ]
+    return [replace(group, name=group.node_set) for group, _ in node_groups(some, set())]

@@ -12,7 +12,8 @@ from schedlab.bridge.batsim.course import Course, Series, Task
 from schedlab.bridge.batsim.platform import Platform
 from schedlab.bridge.batsim.tasks import TASKS, Tasks
 from schedlab.bridge.batsim.traces import Trace, read_trace
-from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.errors import InputError
+from schedlab.model.mistakes import raise_first
 from schedlab.model.suggest import did_you_mean
 from schedlab.workload.batsim import profiles as reader
 from schedlab.workload.batsim.kinds import (
@@ -26,8 +27,6 @@ from schedlab.workload.batsim.kinds import (
     exit_code,
     rounds,
 )
-
-SHOWN_MISTAKES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,12 +172,7 @@ class Profiles:
 
     def _raise_mistakes(self) -> None:
         mistakes, self._read.mistakes = self._read.mistakes, []
-        if len(mistakes) == 1:
-            raise mistakes[0]
-        if mistakes:
-            more = len(mistakes) - SHOWN_MISTAKES
-            rest = [InputError(f"and {more:,} more mistakes", where=self._where)] if more > 0 else []
-            raise InputErrors([*mistakes[:SHOWN_MISTAKES], *rest])
+        raise_first(mistakes, self._where)
 
 
 def _parts_of(io: Profile | None, profile: Composed) -> Sequence[Profile | None]:

@@ -81,18 +81,12 @@ class NetworkReader:
         loopback = None
         if get("loopback_bw") or get("loopback_lat"):
             loopback = (self._bandwidth(element, "loopback_bw", "0"), self._latency(element, "loopback_lat", "0"))
-        attachments = tuple(
-            Attachment(
-                group,
-                self._bandwidth(element, "bw"),
-                self._latency(element, "lat"),
-                self._sharing(element, "sharing_policy", "SPLITDUPLEX") == "splitduplex",
-                self._bandwidth(element, "limiter_link", "0"),
-                loopback,
-            )
-            for group in groups
-            if get("bw")
-        )
+        attachments: tuple[Attachment, ...] = ()
+        if get("bw"):
+            link = self._bandwidth(element, "bw"), self._latency(element, "lat")
+            split = self._sharing(element, "sharing_policy", "SPLITDUPLEX") == "splitduplex"
+            limiter = self._bandwidth(element, "limiter_link", "0")
+            attachments = tuple(Attachment(group, *link, split, limiter, loopback) for group in groups)
         return Zone(
             name,
             "Cluster",

@@ -14,13 +14,13 @@ from schedlab.cluster.simgrid.units import parse_radical, parse_speeds
 from schedlab.cluster.simgrid.write import CLUSTER_NAME, GROUP_NAME, write_simgrid
 from schedlab.files.xml_tree import Element, read_xml
 from schedlab.model.cluster import Cluster, NodeGroup
-from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.errors import InputError
+from schedlab.model.mistakes import raise_first
 from schedlab.model.network import Network
 from schedlab.model.nodeset import MOST_NODES, split_name
 
 __all__ = ["looks_like", "read_simgrid", "write_simgrid"]
 
-SHOWN_MISTAKES = 20
 MOST_CORES = 10**9
 ROLES = ("master", "compute_node", "storage")
 MASTER_NAME = re.compile(r"master_host[0-9]*")  # Batsim's default, where no host has the role
@@ -103,10 +103,7 @@ class _Platform:
         return Network(zone, tuple(group for group, _ in others))
 
     def raise_mistakes(self) -> None:
-        if self.mistakes:
-            more = len(self.mistakes) - SHOWN_MISTAKES
-            rest = [InputError(f"and {more:,} more mistakes", where=str(self._path))] if more > 0 else []
-            raise InputErrors([*self.mistakes[:SHOWN_MISTAKES], *rest])
+        raise_first(self.mistakes, str(self._path))
 
     def _host(self, element: Element, origin: int) -> None:
         name = self._attribute(element, "id")

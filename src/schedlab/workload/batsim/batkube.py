@@ -28,24 +28,24 @@ def read_batkube(path: Path, options: ReadOptions) -> Workload:
     workload = read_batsim(path, options)
     document = json_of(b"".join(ByteStream(path)).decode("utf-8-sig"), str(path))
     wanted = {str(job.get("id")): str(job.get("profile")) for job in document["jobs"] if isinstance(job, dict)}
+    used = set(wanted.values())
     mistakes: list[InputError] = []
     profiles = {
         name: _pod(spec, f"{path}, profile '{name}'", mistakes)
         for name, spec in document["profiles"].items()
-        if isinstance(spec, dict) and name in wanted.values()
+        if isinstance(spec, dict) and name in used
     }
     if mistakes:
         raise InputErrors(mistakes)
     requests = list(dict.fromkeys((tuple(chunk.items()) for chunk, _ in profiles.values())))
     places = {request: place for place, request in enumerate(requests)}
-    columns, names, attachments, request = [], [], [], []
+    columns, attachments, request = [], [], []
     for batch in workload.batches():
         for row, number in enumerate(batch.id.tolist()):
             name = batch.names[row] if batch.names else str(number)
             chunk, pod = profiles[wanted[name]]
             request.append(places[tuple(chunk.items())])
             attachments.append({"pod": pod} if pod else None)
-            names.append(name)
         columns.append(batch)
     joined = JobBatch.joined(columns)
     given: dict[str, Any] = joined.columns() | {"request": request, "count": [1] * len(joined)}
@@ -53,7 +53,7 @@ def read_batkube(path: Path, options: ReadOptions) -> Workload:
         name=workload.name,
         labels=workload.labels,
         requests=[Request(dict(chunk)) for chunk in requests],
-        names=None if joined.names is None else tuple(names),
+        names=joined.names,
         attachments=attachments if any(attachments) else None,
         **given,
     )

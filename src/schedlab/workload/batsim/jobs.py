@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.model.errors import InputError
+from schedlab.model.mistakes import SHOWN
 from schedlab.model.suggest import did_you_mean
 from schedlab.workload.batsim.profiles import Profiles
 from schedlab.workload.batsim.reference import Estimate, estimate
 from schedlab.workload.batsim.values import LARGEST_TIME, is_whole, shown
 from schedlab.workload.stream import Known
 
-SHOWN_MISTAKES = 20
 MOST_HOSTS = 10**9
 FIELDS = ("id", "subtime", "walltime", "res", "profile")
 # Columns that Batsim does not know: it hands other fields of a job to the scheduler as they are.
@@ -57,7 +57,7 @@ class JobTable:
     def _mistake(self, row: int, message: str, hint: str = "") -> None:
         self.bad[row] = True
         self.mistake_count += 1
-        if len(self.mistakes) < SHOWN_MISTAKES:
+        if len(self.mistakes) < SHOWN:
             self.mistakes.append(InputError(message, where=f"{self.file}, {self.label(row)}", hint=hint))
 
     def label(self, row: int) -> str:
@@ -124,7 +124,7 @@ class JobTable:
                 continue
             if name not in known:
                 listing = "expected a name under 'profiles'"
-                hint = did_you_mean(name, known.names(), listing) if len(self.mistakes) < SHOWN_MISTAKES else ""
+                hint = did_you_mean(name, known.names(), listing) if len(self.mistakes) < SHOWN else ""
                 self._mistake(row, f"'profile' is '{name}', which is not there", hint)
                 continue
             if name not in places:

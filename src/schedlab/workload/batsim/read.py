@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from schedlab.files.bytestream import ByteStream
 from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.mistakes import SHOWN
 from schedlab.model.request import Request
 from schedlab.model.workload import ReadReport, Workload
-from schedlab.workload.batsim.jobs import SHOWN_MISTAKES, JobTable
+from schedlab.workload.batsim.jobs import JobTable
 from schedlab.workload.batsim.profiles import REPLAY, STAGING, STORAGE, TIERS, UNKNOWN, Profiles, types_hint
 from schedlab.workload.batsim.reference import REFERENCE_SPEED, why_none
 from schedlab.workload.batsim.values import is_whole, shown
@@ -122,7 +123,7 @@ def _xml(where: str, text: str) -> InputError:
 
 def _refuse(table: JobTable, profiles: Profiles, options: ReadOptions) -> None:
     """All mistakes at once, and every type of profile that has no run time."""
-    errors = [*profiles.mistakes[:SHOWN_MISTAKES], *table.mistakes]
+    errors = [*profiles.mistakes[:SHOWN], *table.mistakes]
     more = len(profiles.mistakes) + table.mistake_count - len(errors)
     if more:
         errors.append(InputError(f"and {more:,} more mistakes", where=table.file))
