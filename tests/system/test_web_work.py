@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from tests.commands import schedlab
 from tests.slurm_programs import slurm_programs
-from tests.web_server import ended, names, person, serving, space, start, until
+from tests.web_server import LOG, ended, names, person, serving, space, start, until
 
 from schedlab.web.settings import Settings, allowed
 
@@ -157,6 +157,17 @@ def test_others_queue_and_can_be_cancelled_there(app: Starlette, client: TestCli
     client.post(f"/api/work/{slow[0]}/cancel")
     assert ended(client, waiting[1])["state"] == "done"
     client.post(f"/api/work/{slow[1]}/cancel")
+
+
+def test_a_file_in_use_is_neither_replaced_nor_deleted(app: Starlette, client: TestClient) -> None:
+    client.put("/api/files/mine.swf", content=LOG)
+    name = f"spaces/{space(app, client).id}/mine.swf"
+    work = client.post("/api/work", json={"setup": {"log": name, "cluster": "pool:8"}, "pace": 0.0}).json()
+    answers = [client.put("/api/files/mine.swf?replace", content=LOG), client.delete(f"/api/files/{name}")]
+    assert [answer.status_code for answer in answers] == [409, 409]
+    assert "is in use by" in answers[0].json()["error"]
+    client.post(f"/api/work/{work['id']}/cancel")
+    assert client.put("/api/files/mine.swf?replace", content=LOG).status_code == 201
 
 
 def test_who_has_nothing_running_comes_first(app: Starlette, client: TestClient) -> None:

@@ -15,9 +15,10 @@ from schedlab.experiment.study import parse_study
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.web.checks import check_policy, check_setup, check_sweep, read_machine
 from schedlab.web.choices import choices, policy_parts, policy_text
-from schedlab.web.settings import Settings
+from schedlab.web.settings import Settings, allowed
 from schedlab.web.setup import Setup, Sweep, as_document, read_form, task_of
-from schedlab.web.space import Space
+from schedlab.web.space import NotThereError, Space
+from schedlab.web.start import start_study
 
 LOG = "; MaxProcs: 8\n" + "".join(
     f"{n} {60 * n} -1 {100 + 37 * n % 400} {1 + 5 * n % 7} -1 -1 {1 + 5 * n % 7} 900 -1 1 {n % 3 + 1} 1 -1 1 -1 -1 -1\n"
@@ -126,6 +127,22 @@ def test_a_named_file_may_be_used(space: Space) -> None:
     mine = space.folder / "mine.py"
     mine.write_text("def key(jobs):\n    return jobs.cores\n")
     assert check_policy("easy:order=mine.py:key", space, Settings(python=(mine,))).order.plugin is not None
+
+
+def test_the_file_of_a_study_that_starts_programs_is_out_of_reach(space: Space) -> None:
+    """It has the rights of the server: what stands there is what was looked at, also when it is started again."""
+    _, programs = allowed(["batsim(command='batsched -s {socket}')"], space.folder)
+    task = start_study(
+        Sweep(setup=Setup(log="small.swf", policies=programs), name="mine"), space, Settings(programs=programs)
+    )
+    assert task.program
+    file = task.arguments[2]
+    assert "batsched" in (space.folder / file).read_text()
+    with pytest.raises(NotThereError):
+        space.path(file)
+    plain = start_study(Sweep(setup=Setup(log="small.swf"), name="mine"), space, Settings(programs=programs))
+    assert not plain.program
+    assert space.own_path(plain.arguments[2]).is_file()
 
 
 def test_the_command_and_the_study_file_give_the_same_results(space: Space) -> None:

@@ -48,6 +48,7 @@ async def put_file(request: Request) -> Response:
     path = await run_in_threadpool(space.new, name)
     if path.exists() and (path.is_dir() or "replace" not in request.query_params):
         raise RefusedError("is already there", status=409, where=name, hint="choose another name, or replace it")
+    _refuse_in_use(request, path)
     check_length(request.headers.get("content-length"), most, name)
     size = await receive(request.stream(), path, most)
     return JSONResponse({"name": space.name(path), "size": size}, 201)
@@ -56,12 +57,17 @@ async def put_file(request: Request) -> Response:
 def delete_file(request: Request) -> Response:
     space: Space = request.state.space
     path = space.own_path(request.path_params["name"])
-    work: Work = request.app.state.work
-    if user := work.using(path):
-        raise RefusedError(f"is in use by {user}", status=409, where=space.name(path), hint="cancel it first")
+    _refuse_in_use(request, path)
     with confined(None):  # what is below is removed by names relative to open folders, which tell nothing
         _remove(path)
     return JSONResponse({"name": space.name(path)})
+
+
+def _refuse_in_use(request: Request, path: Path) -> None:
+    work: Work = request.app.state.work
+    if user := work.using(path):
+        name = request.state.space.name(path)
+        raise RefusedError(f"is in use by {user}", status=409, where=name, hint="wait for its end, or cancel it")
 
 
 def _remove(path: Path) -> None:

@@ -72,6 +72,13 @@ class Space:
                 return path
         raise AssertionError  # there is always a next name
 
+    def unseen(self, name: str) -> Path:
+        """As `new`, where the browser can neither read nor replace it."""
+        check_name(name)
+        folder = self.own / ".unseen"
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return folder / name
+
     def _names(self, stem: str, suffix: str) -> Iterator[Path]:
         yield self.new(f"{stem}{suffix}")
         for number in count(2):

@@ -29,10 +29,14 @@ def start_run(setup: Setup, space: Space, settings: Settings) -> Task:
 
 
 def start_study(sweep: Sweep, space: Space, settings: Settings) -> Task:
-    """Its file is named after the study, and lies beside the folder of its results."""
+    """Its file is named after the study, and lies beside the folder of its results.
+
+    One that starts programs has the rights of the server: nobody may write something else into its file.
+    """
     check_sweep(sweep, space, settings)
+    program = _starts_programs(sweep.setup)
     folder = space.new_folder(stem_of(sweep.name))
-    file = space.free(folder.name, ".toml")
+    file = space.unseen(f"{folder.name}.toml") if program else space.free(folder.name, ".toml")
     text = sweep.text(lambda name: _from(file, name, space))
     try:
         check_study(text, file)
@@ -43,7 +47,7 @@ def start_study(sweep: Sweep, space: Space, settings: Settings) -> Task:
         written.write(text.encode())
     out = space.name(folder)
     arguments = ("experiment", "run", space.name(file), "--out", out)
-    return Task(sweep.name, arguments, out, program=_starts_programs(sweep.setup))
+    return Task(sweep.name, arguments, out, program=program)
 
 
 def again_study(name: str, space: Space) -> Task:

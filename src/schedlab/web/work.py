@@ -152,7 +152,7 @@ class Work:
         return None if child is None else child.frame
 
     def using(self, path: Path) -> str:
-        """What is writing there or below, by its title."""
+        """What reads this file, or is writing there or below, by its title."""
         with self._lock:
             return self._uses(path)
 
@@ -249,7 +249,8 @@ class Work:
         open_ones = [*running, *(one.record for one in self._waiting)]
         for record in open_ones:
             out = record.space.folder / record.task.out
-            if out == path or out.is_relative_to(path) or path.is_relative_to(out):
+            reads = path in [record.space.folder / argument for argument in record.task.arguments]
+            if reads or out.is_relative_to(path) or path.is_relative_to(out):
                 return record.task.title
         return ""
 
