@@ -8,6 +8,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -31,14 +32,16 @@ def browser(width: int = 1280, height: int = 900, *, contexts: bool = False) -> 
         options.add_argument("--no-sandbox")  # which Chromium refuses to have as root
     options.enable_bidi = contexts
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(programs["chromedriver"]))
-    try:
-        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        driver.set_script_timeout(PATIENCE)
-        yield driver
-    finally:
-        driver.quit()
+    with TemporaryDirectory(ignore_cleanup_errors=True) as place:  # for what Chromium leaves behind
+        service = webdriver.ChromeService(programs["chromedriver"], env={**os.environ, "TMPDIR": place})
+        driver = webdriver.Chrome(options=options, service=service)
+        try:
+            metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+            driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+            driver.set_script_timeout(PATIENCE)
+            yield driver
+        finally:
+            driver.quit()
 
 
 def new_person(driver: Any) -> str:

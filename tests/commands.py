@@ -12,7 +12,15 @@ from pathlib import Path
 
 FORKSERVER = multiprocessing.get_context("forkserver")
 FORKSERVER.set_forkserver_preload(
-    ["tests.commands", "schedlab.cli.main", "schedlab.cli.table", "schedlab.engine.simulate", "polars", "rich.table"]
+    [
+        "tests.commands",
+        "pytest",
+        "schedlab.cli.main",
+        "schedlab.cli.table",
+        "schedlab.engine.simulate",
+        "polars",
+        "rich.table",
+    ]
 )
 SECONDS = 400
 
@@ -21,7 +29,15 @@ def schedlab(
     *words: object, folder: Path | None = None, cores: Collection[int] = ()
 ) -> subprocess.CompletedProcess[str]:
     """As `subprocess.run(["schedlab", *words], cwd=folder, capture_output=True, text=True)`, on all or some cores."""
-    command = ["schedlab", *map(str, words)]
+    return _run(["schedlab", *map(str, words)], folder, cores)
+
+
+def pytest(*words: object, folder: Path) -> subprocess.CompletedProcess[str]:
+    """As `subprocess.run(["pytest", *words], cwd=folder, capture_output=True, text=True)`."""
+    return _run(["pytest", *map(str, words)], folder)
+
+
+def _run(command: list[str], folder: Path | None, cores: Collection[int] = ()) -> subprocess.CompletedProcess[str]:
     with tempfile.TemporaryDirectory() as place:
         told = Path(place, "stdout"), Path(place, "stderr")
         process = FORKSERVER.Process(
@@ -49,6 +65,10 @@ def _perform(
     os.cpu_count = lambda: 1  # workers for a study that does not say how many: the other cores have tests of their own
     sys.argv = command
 
+    if command[0] == "pytest":
+        from pytest import console_main
+
+        sys.exit(console_main())
     from schedlab.cli.main import main
 
     main()

@@ -276,13 +276,8 @@ def test_the_guide_works(folder: Path) -> None:
 def test_what_new_writes_passes_its_test(tmp_path: Path, kind: str) -> None:
     out = succeeds(tmp_path, "new", kind, "mine.py")
     assert "pytest test_mine.py" in out
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "test_mine.py"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = commands.pytest("-q", "test_mine.py", folder=tmp_path)
     assert done.returncode == 0, done.stdout
+    assert "passed" in done.stdout
     assert "is already there" in fails(tmp_path, "new", kind, "mine.py")
     succeeds(tmp_path, "new", kind, "mine.py", "--force")

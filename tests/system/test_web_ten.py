@@ -1,4 +1,4 @@
-"""Ten people, each with a study, at the same time: nobody sees another's, all end, and the server is as before."""
+"""Ten browsers, each with a study, at the same time: none sees another's, all end, and the server is as before."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 from tests.browser import browser, new_person, until
 from tests.system.test_web_process import children, gone
@@ -24,11 +23,38 @@ def study(number: int) -> dict[str, Any]:
     return {"setup": {"setup": setup, "name": f"study{number}", "repetitions": 2}}
 
 
-def settled(client: httpx2.Client, id: str) -> dict[str, Any]:
-    while (work := client.get(f"/api/work/{id}").json())["state"] in ("queued", "running"):
-        time.sleep(0.1)
-    found: dict[str, Any] = work
-    return found
+ASK = """
+const [path, body, answered] = arguments;
+const options = body ? { method: "POST", headers: { "content-type": "application/json" }, body } : {};
+fetch(path, options).then(async answer => answered([answer.status, await answer.text()]));
+"""
+
+
+class Person:
+    """A context of a real browser, with cookies of its own."""
+
+    def __init__(self, driver: Any, address: str) -> None:
+        self._driver, self._address = driver, address
+        self._window = new_person(driver)
+        self.sees("")
+
+    def ask(self, path: str, body: Any = None) -> tuple[int, Any]:
+        """From one of its pages."""
+        self._driver.switch_to.window(self._window)
+        status, text = self._driver.execute_async_script(ASK, path, None if body is None else json.dumps(body))
+        return status, json.loads(text)
+
+    def sees(self, page: str) -> str:
+        self._driver.switch_to.window(self._window)
+        self._driver.get(self._address + page)
+        text: str = self._driver.find_element("tag name", "body").text
+        return text
+
+    def settled(self, id: str) -> dict[str, Any]:
+        while (work := self.ask(f"/api/work/{id}")[1])["state"] in ("queued", "running"):
+            time.sleep(0.1)
+        found: dict[str, Any] = work
+        return found
 
 
 def memory(server: Process) -> int:
@@ -52,12 +78,14 @@ def taken(server: Process) -> tuple[int, int]:
 @pytest.mark.slow
 def test_ten_at_once(tmp_path: Path) -> None:
     (tmp_path / "small.swf").write_text(LOG)
-    with serving_process(tmp_path) as server:
+    with serving_process(tmp_path) as server, browser(contexts=True) as driver:
+        people = [Person(driver, server.address) for _ in range(PEOPLE)]
         after = []
-        people = [httpx2.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=120) for _ in range(PEOPLE)]
         for round_ in range(2):
-            ids = [person.post("/api/work", json=study(at)).json()["id"] for at, person in enumerate(people)]
-            ends = [settled(person, id) for person, id in zip(people, ids, strict=True)]
+            started = [person.ask("/api/work", study(at)) for at, person in enumerate(people)]
+            assert [status for status, _ in started] == [201] * PEOPLE
+            ids = [work["id"] for _, work in started]
+            ends = [person.settled(id) for person, id in zip(people, ids, strict=True)]
             assert [(work["state"], work["text"]) for work in ends] == [("done", "4 of 4 runs")] * PEOPLE, ends
             for at, person in enumerate(people):
                 check_alone(person, at, ids, round_ + 1)
@@ -65,56 +93,19 @@ def test_ten_at_once(tmp_path: Path) -> None:
             after.append((memory(server), *taken(server)))
         assert after[1][0] - after[0][0] < 10 * MIB, after  # a second time costs nothing that stays
         assert after[1][1:] == after[0][1:], after
-        for person in people:
-            person.close()
 
 
-def check_alone(person: httpx2.Client, at: int, ids: list[str], rounds: int) -> None:
+def check_alone(person: Person, at: int, ids: list[str], rounds: int) -> None:
     """It sees its own work and files, and nothing of what the others have."""
-    works = person.get("/api/work").json()["work"]
+    works = person.ask("/api/work")[1]["work"]
     assert {work["title"] for work in works} == {f"study{at}"}
     assert len(works) == rounds
-    entries = person.get("/api/files").json()["files"]
+    entries = person.ask("/api/files")[1]["files"]
     assert [entry["name"] for entry in entries if not entry["own"]] == ["small.swf"]
     assert {Path(entry["name"]).name.partition("-")[0].partition(".")[0] for entry in entries if entry["own"]} == {
         f"study{at}"
     }
     for other in set(ids) - {works[0]["id"]}:
-        assert person.get(f"/api/work/{other}").status_code == 404
-
-
-ASK = """
-const [path, body, answered] = arguments;
-const options = body ? { method: "POST", headers: { "content-type": "application/json" }, body } : {};
-fetch(path, options).then(async answer => answered([answer.status, await answer.text()]));
-"""
-
-
-@pytest.mark.slow
-def test_ten_browsers(tmp_path: Path) -> None:
-    """Contexts of a real one, each with cookies of its own."""
-    (tmp_path / "small.swf").write_text(LOG)
-    with serving_process(tmp_path) as server, browser(contexts=True) as driver:
-
-        def ask(window: str, path: str, body: Any = None) -> Any:
-            driver.switch_to.window(window)
-            status, text = driver.execute_async_script(ASK, path, None if body is None else json.dumps(body))
-            return status, json.loads(text)
-
-        windows = [new_person(driver) for _ in range(PEOPLE)]
-        for window in windows:
-            driver.switch_to.window(window)
-            driver.get(server.address)
-        started = [ask(window, "/api/work", study(at)) for at, window in enumerate(windows)]
-        assert [status for status, _ in started] == [201] * PEOPLE
-        ids = [work["id"] for _, work in started]
-        for at, window in enumerate(windows):
-            until(lambda w=window, i=ids[at]: ask(w, f"/api/work/{i}")[1]["state"] == "done", "the study")  # type: ignore[misc]
-            seen = ask(window, "/api/work")[1]["work"]
-            assert [work["title"] for work in seen] == [f"study{at}"]
-            assert ask(window, f"/api/work/{ids[at - 1]}")[0] == 404
-            driver.get(f"{server.address}work")
-            until(lambda n=at: f"study{n}" in driver.find_element("tag name", "body").text, "its work")  # type: ignore[misc]
-            others = [f"study{other}" for other in range(PEOPLE) if other != at]
-            assert not [name for name in others if name in driver.find_element("tag name", "body").text]
-        assert gone(children(server.process.pid))
+        assert person.ask(f"/api/work/{other}")[0] == 404
+    page = until(lambda: text if f"study{at}" in (text := person.sees("work")) else "", "its work")
+    assert not [name for other in range(PEOPLE) if other != at and (name := f"study{other}") in page]
