@@ -77,7 +77,7 @@ def test_a_scheduler_is_a_policy_like_any_other(workload: Path, tmp_path: Path) 
     ("mode", "words"),
     [
         ("dies", "the scheduler has ended with exit code 7 (its last words: out of tea), and did not answer"),
-        ("killed", "the scheduler was killed by signal 9 (its last words: listening"),
+        ("killed", "the scheduler was killed by SIGKILL (its last words: listening"),
     ],
 )
 def test_a_scheduler_that_fails_ends_the_run_with_what_happened_so_far(

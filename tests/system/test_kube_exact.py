@@ -307,7 +307,9 @@ def test_a_configuration_that_the_scheduler_refuses(tmp_path: Path, monkeypatch:
 kind: KubeSchedulerConfiguration
 profiles: [{plugins: {score: {enabled: [{name: Nonsense}]}}}]
 """)
-    with pytest.raises(KubernetesError, match=r"has ended with code 1: it said:(.|\n)*\\\"Nonsense\\\" does not exist"):
+    with pytest.raises(
+        KubernetesError, match=r"has ended with exit code 1: it said:(.|\n)*\\\"Nonsense\\\" does not exist"
+    ):
         run_of(jobs([0], [1]), "1x1", config=str(path))
     assert list(tmp_path.iterdir()) == [path]  # nothing is left
 

@@ -93,7 +93,7 @@ def test_at_a_pace_time_passes_as_it_does_on_the_wall() -> None:
 @pytest.mark.parametrize(
     ("program", "words"),
     [
-        ("import sys; print('no licence'); sys.exit(3)", "has ended with code 3"),
+        ("import sys; print('no licence'); sys.exit(3)", "has ended with exit code 3"),
         ("import os; os.kill(os.getpid(), 9)", "was killed by SIGKILL"),
         ("import time; time.sleep(60)", "has not asked for pods in 1 s"),
     ],
@@ -142,7 +142,7 @@ def test_a_scheduler_that_binds_twice_hears_of_a_conflict(tmp_path: Path) -> Non
 def test_a_scheduler_that_dies_on_the_way_leaves_what_was_simulated(tmp_path: Path) -> None:
     jobs = Workload.of(submit=[0, 10, 20], runtime=[5, 5, 5])
     command = wrong(tmp_path, "os._exit(7) if name == 'job-3' else super().bind(name, pod, node, wanted)")
-    with pytest.raises(KubernetesError, match="has ended with code 7") as caught:
+    with pytest.raises(KubernetesError, match="has ended with exit code 7") as caught:
         run(jobs, Cluster.uniform(1, 1), *command)
     assert caught.value.run is not None and caught.value.run.jobs["job"].to_list()[:2] == [1, 2]
 

@@ -301,10 +301,10 @@ def test_a_crash_in_the_middle_is_told_and_what_was_simulated_is_kept(site: Site
     site.submit("0 100 -n 1 -t 5", "200 100 -n 1 -t 5", "400 100 -n 1 -t 5")
     decider = RealSlurm(site.conf)
     workload = sl.read_workload(site.jobs, requests="full")
-    with pytest.raises(SlurmError, match="slurmctld was killed by signal 9"):
+    with pytest.raises(SlurmError, match="slurmctld was killed by SIGKILL"):
         sl.simulate(workload, decider.setup.cluster(), decider, observers=[Killer(decider, 350)], out=tmp_path / "run")
     run = sl.read_run(tmp_path / "run")
-    assert "killed by signal 9" in run.incomplete
+    assert "killed by SIGKILL" in run.incomplete
     assert rows(run, "state")[:2] == [("completed",), ("completed",)]
     assert b"slurmctld version" in gzip.decompress(run.evidence("slurm/slurmctld.log.gz"))
 

@@ -255,7 +255,7 @@ def test_a_program_that_does_as_it_should(tmp_path: Path) -> None:
     [
         ("if jobs: print('out of luck'); sys.exit(3)", "has ended with exit code 3 (its last words: out of luck)"),
         ("if jobs: raise ValueError('oops')", "has ended with exit code 1 (its last words: ValueError: oops)"),
-        ("if jobs: os.kill(os.getpid(), signal.SIGKILL)", "was killed by signal 9"),
+        ("if jobs: os.kill(os.getpid(), signal.SIGKILL)", "was killed by SIGKILL"),
         ("if jobs: socket.close(0); time.sleep(60)", "broke: it is closed"),
     ],
 )

@@ -41,7 +41,7 @@ def test_its_exit_code_and_last_words_are_known() -> None:
 
 def test_a_signal_that_ended_it_is_known() -> None:
     scheduler = started("import os; os.kill(os.getpid(), 9)")
-    assert until_ended(scheduler) == "was killed by signal 9"
+    assert until_ended(scheduler) == "was killed by SIGKILL"
     scheduler.close()
 
 

@@ -44,7 +44,7 @@ def submit(
     from schedlab.bridge.kubernetes.accounting import accounted
     from schedlab.bridge.kubernetes.happened import as_it_happened
     from schedlab.bridge.kubernetes.pods import PodMaker, PodSettings
-    from schedlab.bridge.kubernetes.submit import Submission
+    from schedlab.bridge.kubernetes.submit import RealCluster, Submission
     from schedlab.cli.output import say, warn
     from schedlab.cluster.kubernetes import cluster_of
     from schedlab.engine.folder import check_target
@@ -59,17 +59,16 @@ def submit(
     reading = reading_options("none", "requested", missing_limit, bad_rows, reader)
     jobs = read_workload(workload, **pods_reading(workload, reading))
     settings = PodSettings(namespace=namespace, scheduler=scheduler)
-    first = Submission(kubeconfig, PodMaker(jobs, settings), jobs, image, speed)
-    cluster = cluster_of(msgspec.json.decode(first.nodes()), kubeconfig.stem, str(kubeconfig))
+    real = RealCluster(kubeconfig)
+    cluster = cluster_of(msgspec.json.decode(real.nodes), kubeconfig.stem, str(kubeconfig))
     counted, machine = accounted(jobs, cluster)
-    submission = Submission(kubeconfig, PodMaker(counted, settings), counted, image, speed)
-    nodes = submission.nodes()
+    submission = Submission(real, PodMaker(counted, settings), counted, image, speed)
     if not quiet:
         say(f"{len(submission):,} jobs on {cluster.nodes:,} nodes, in real time")
     submission.run(say, float("inf") if until is None else parse_duration(until, where="--until"))
     lives = submission.lives()
     seen, policy = as_it_happened(counted, lives, f"kubernetes ({scheduler}, in real time)")
-    policy.files = {"pods.csv": submission.table(), "nodes.json": nodes}
+    policy.files = {"pods.csv": submission.table(), "nodes.json": real.nodes}
     run = simulate(seen, machine, policy, out=out, force=force)
     if never := [life for life in lives.values() if life.started is None or life.ended is None]:
         warn(f"{len(never):,} jobs did not come to their end, and are rejected in the run")

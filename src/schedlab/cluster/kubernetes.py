@@ -14,16 +14,18 @@ from typing import Any
 from schedlab.files.bytestream import ByteStream
 from schedlab.files.quantity import millis, parse_quantity, whole
 from schedlab.model.cluster import Cluster, NodeGroup
-from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.errors import InputError
+from schedlab.model.mistakes import raise_first
 
-GPU = "nvidia.com/gpu"
+RESOURCES = {"gpus": "nvidia.com/gpu", "gpu_milli": "alibabacloud.com/gpu-milli"}  # what they are called there
+OURS = "schedlab.io/"  # before the names of others that only schedlab knows
+_OWN = {name: own for own, name in RESOURCES.items()}
 # Labels that differ from node to node, or are known without being said.
 _UNSAID = ("kubernetes.io/hostname", "kubernetes.io/os", "kubernetes.io/arch", "beta.kubernetes.io/")
 _COUNTED_APART = ("cpu", "memory", "pods")
 _NUMBERED = re.compile(r"(.*?[^0-9])([0-9]{1,12})([^0-9]*)")
 _EXPECTED = "write it with: kubectl get nodes -o yaml"
 _KIND = re.compile(r'"?kind"?\s*:\s*"?(Node|NodeList|List)\b')
-_MOST = 20  # mistakes to report at once
 
 
 def looks_like(start: str, name: str) -> bool:
@@ -55,11 +57,15 @@ def cluster_of(document: Any, name: str, where: str) -> Cluster:
             groups[-1] = replace(groups[-1], count=groups[-1].count + 1)
         else:
             groups.append(node)
-    if errors:
-        raise InputErrors(errors[:_MOST])
+    raise_first(errors, where)
     if not groups:
         raise InputError("lists no nodes", where=where, hint=_EXPECTED)
     return Cluster(tuple(groups), name=name)
+
+
+def own_resource(name: str) -> str:
+    """What schedlab calls a resource: gpus for `nvidia.com/gpu`."""
+    return _OWN.get(name) or name.removeprefix(OURS)
 
 
 def _document(path: Path) -> Any:
@@ -93,7 +99,7 @@ def _node(item: dict[str, Any]) -> NodeGroup:
         resources["memory"] = whole(amounts["memory"])
     for key, value in amounts.items():
         if key not in _COUNTED_APART and value and not key.startswith(("hugepages-", "ephemeral-storage")):
-            resources["gpus" if key == GPU else key] = whole(value)
+            resources[own_resource(key)] = whole(value)
     properties = {"pods": str(allocatable["pods"])} if "pods" in allocatable else {}
     for key in ("cpu", "memory"):
         if key in capacity and capacity[key] != allocatable.get(key):

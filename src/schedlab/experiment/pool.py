@@ -17,6 +17,7 @@ from typing import IO, Any, Protocol
 
 from schedlab.experiment.inputs import workload_key
 from schedlab.experiment.plan import PlannedRun
+from schedlab.model.stopping import how_it_ended
 
 LOOK_AHEAD = 1000  # runs
 
@@ -95,8 +96,7 @@ class LocalWorkers:
             if process.ended:
                 self._forget(process)
                 if process.run is not None:
-                    code = process.process.wait()
-                    how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
+                    how = how_it_ended(process.process.wait())
                     found.append(Outcome(process.run, error=f"the worker {how}", lost=True))
         return found
 

@@ -6,6 +6,7 @@ Ctrl-C and SIGTERM raise wherever the program is. What makes or removes a folder
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -38,3 +39,13 @@ def undisturbed() -> Iterator[None]:
         if not _Held.depth and _Held.request is not None:
             request, _Held.request = _Held.request, None
             raise request
+
+
+def how_it_ended(code: int) -> str:
+    """Of a process, from its exit code as `subprocess` gives it."""
+    if code >= 0:
+        return f"has ended with exit code {code}"
+    try:
+        return f"was killed by {signal.Signals(-code).name}"
+    except ValueError:  # a real-time signal, which has only a number
+        return f"was killed by signal {-code}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 
-from schedlab.model.stopping import undisturbed
+from schedlab.model.stopping import how_it_ended, undisturbed
 from schedlab.slurm.clock import Clock, ClockLost, environment
 from schedlab.slurm.errors import SlurmError
 from schedlab.slurm.install.programs import Programs
@@ -287,9 +287,8 @@ class Controller:
 
     def _died(self) -> SlurmError:
         code = self._process.wait()
-        how = f"was killed by signal {-code}" if code < 0 else f"has ended with code {code}"
         where = f"; {self._place.described()}" if self._place.is_full() else ""
-        return SlurmError(f"slurmctld {how}: {last_words(self.logs)}{where}")
+        return SlurmError(f"slurmctld {how_it_ended(code)}: {last_words(self.logs)}{where}")
 
 
 def _minutes(limit: float | None) -> int | None:

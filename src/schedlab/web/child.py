@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import IO, Any, TextIO
 
+from schedlab.model.stopping import how_it_ended
 from schedlab.web.task import CANCELLED, DONE, FAILED, INTERRUPTED, RUNNING, Record, Status
 
 PATIENCE = (2.0, 3.0)  # seconds after the first and the second request to stop
@@ -151,9 +152,8 @@ class Child:
             why = "" if self.asked == CANCELLED else "the server ended before it did"
             return replace(status, state=self.asked, error=why, hint=hint)
         if code < 0:
-            name = signal.Signals(-code).name
             hint = "the machine may have been short of memory; start it again"
-            return replace(status, state=FAILED, error=f"the worker was killed by signal {-code} ({name})", hint=hint)
+            return replace(status, state=FAILED, error=f"the worker {how_it_ended(code)}", hint=hint)
         state = INTERRUPTED if code in STOPPED else FAILED
         error, hint = message(self._printed["stderr"].text, code)
         return replace(status, state=state, error=error, hint=hint)

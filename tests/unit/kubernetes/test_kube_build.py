@@ -88,10 +88,18 @@ def test_sources_that_do_not_compile(tmp_path: Path) -> None:
     (tmp_path / "main.go").write_text("package main\n\nfunc main() { absent() }\n")
     with pytest.raises(InputError, match="undefined: absent"):
         builder.build(builder.target_of(str(tmp_path)), out=tmp_path / "program")
-    (tmp_path / "main.go").write_text("package library\n")
-    with pytest.raises(InputError, match="its package is not main"):
-        builder.build(builder.target_of(str(tmp_path)), out=tmp_path / "program")
     assert not (tmp_path / "program").exists()
+
+
+def test_a_package_that_is_no_program_is_refused_before_anything_is_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    naive()
+    monkeypatch.setattr(builder, "_compile", lambda *_: pytest.fail("compiled"))
+    (tmp_path / "go.mod").write_text("module example.com/mainly\n\ngo 1.26\n")
+    (tmp_path / "x.go").write_text("package mainly\n")
+    with pytest.raises(InputError, match="is not a program: its package is not main"):
+        builder.build(builder.target_of(str(tmp_path)), out=tmp_path / "program")
 
 
 def test_one_builds_and_the_other_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

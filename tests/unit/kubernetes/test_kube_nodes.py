@@ -10,6 +10,7 @@ import pytest
 import schedlab as sl
 from schedlab.bridge.kubernetes.accounting import accounted
 from schedlab.bridge.kubernetes.nodes import counted, node_forms, node_objects
+from schedlab.cluster.kubernetes import cluster_of
 from schedlab.cluster.read import read_cluster
 from schedlab.model.cluster import Cluster, NodeGroup, Partition
 from schedlab.model.errors import InputError, InputErrors
@@ -168,3 +169,10 @@ def test_shares_of_cores_are_whole_ones_where_a_machine_knows_no_others() -> Non
     jobs = sl.Workload.of(submit=[0, 0, 0], runtime=[10, 10, 10], requests=[Request({"cpu_milli": 1500})])
     run = sl.simulate(jobs, "1x4", "fcfs")
     assert run.jobs["start"].to_list() == [0, 0, 10] and run.jobs["cores"].to_list() == [2, 2, 2]
+
+
+def test_what_is_written_is_read_back_under_its_own_names() -> None:
+    resources = {"cores": 8, "memory": 16 * GI, "gpus": 2, "gpu_milli": 2000, "licences": 3, "example.com/fpga": 1}
+    cluster = Cluster((NodeGroup("g", 2, resources, prefix="g"),))
+    (group,) = cluster_of({"items": node_objects(cluster)}, "again", "a test").groups
+    assert (group.resources, group.count) == (resources, 2)

@@ -17,7 +17,7 @@ from typing import Any
 from schedlab.bridge.batsim.link import is_taken
 from schedlab.bridge.batsim.one_core import OneCore
 from schedlab.model.errors import InputError
-from schedlab.model.stopping import undisturbed
+from schedlab.model.stopping import how_it_ended, undisturbed
 
 SOCKET = "tcp://localhost:28000"  # Batsim's own default
 PATIENCE = 5.0  # seconds for it to end by itself when the simulation is over, and again after it was asked to
@@ -72,7 +72,7 @@ class Scheduler:
         if self._code is None and not self._reap(os.WNOHANG):
             return ""
         assert self._code is not None
-        how = f"was killed by signal {-self._code}" if self._code < 0 else f"has ended with exit code {self._code}"
+        how = how_it_ended(self._code)
         last = self.output().decode("utf-8", "replace").strip().rpartition("\n")[2]
         return f"{how} (its last words: {last[:200]})" if last else how
 

@@ -105,9 +105,6 @@ def _build(go: Go, target: Target, made: Path, path: Path, say: Progress) -> Non
     say(f"building {target.name} with {go.version}: {total:,} packages, several minutes the first time")
     program = made / "program"
     _compile(go, ["build", "-v", *flags, "-o", str(program), package], folder, total, target, say)
-    if b"main" not in _kind_of(go, folder, package, flags):
-        hint = "give the folder or the package of its main function"
-        raise InputError("is not a program: its package is not main", where=target.name, hint=hint)
     with undisturbed():
         partly = path.with_name(f".{path.name}.part")
         shutil.copy2(program, partly)
@@ -139,18 +136,16 @@ def _named(version: str) -> str:
 
 
 def _packages(go: Go, folder: Path, package: str, flags: list[str], target: Target) -> int:
-    answer = go.run(["list", *_of_modules(flags), "-deps", package], folder)
+    """How many it needs; itself, which comes last, has to be a program."""
+    of_modules = [flag for flag in flags if flag.startswith("-mod=")]
+    answer = go.run(["list", *of_modules, "-deps", "-f", "{{.Name}}", package], folder)
     if answer.returncode != 0:
         raise _failed(go, target, answer.stderr.splitlines())
-    return len(answer.stdout.splitlines())
-
-
-def _kind_of(go: Go, folder: Path, package: str, flags: list[str]) -> bytes:
-    return go.run(["list", *_of_modules(flags), "-f", "{{.Name}}", package], folder).stdout.encode()
-
-
-def _of_modules(flags: list[str]) -> list[str]:
-    return [flag for flag in flags if flag.startswith("-mod=")]
+    names = answer.stdout.split()
+    if names[-1:] != ["main"]:
+        hint = "give the folder or the package of its main function"
+        raise InputError("is not a program: its package is not main", where=target.name, hint=hint)
+    return len(names)
 
 
 def _compile(go: Go, command: list[str], folder: Path, total: int, target: Target, say: Progress) -> None:

@@ -10,13 +10,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from schedlab.bridge.kubernetes.errors import KubernetesError
+from schedlab.bridge.kubernetes.last_words import last_words
 from schedlab.model.errors import InputError
-from schedlab.model.stopping import undisturbed
+from schedlab.model.stopping import how_it_ended, undisturbed
 
 # In a command: the path of the kubeconfig, and the address of the server.
 KUBECONFIG, SERVER = "{kubeconfig}", "{server}"
-_LAST_LINES = 6
-_LONGEST_LINE = 400
 _PATIENCE = 5.0  # seconds that it has to end when it is asked to
 
 
@@ -44,13 +43,10 @@ class Command:
         """Raises if it has ended."""
         code = self._process.poll()
         if code is not None:
-            how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"has ended with code {code}"
-            raise KubernetesError(f"the scheduler {how}: {self.last_words()}")
+            raise KubernetesError(f"the scheduler {how_it_ended(code)}: {self.last_words()}")
 
     def last_words(self) -> str:
-        lines = self.log().decode(errors="replace").splitlines()
-        said = [line[:_LONGEST_LINE] for line in lines if line.strip()][-_LAST_LINES:]
-        return "\n    ".join(["it said:", *said]) if said else "it said nothing"
+        return last_words(self._log)
 
     def log(self) -> bytes:
         with suppress(OSError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from schedlab.cluster.kubernetes import OURS, RESOURCES
 from schedlab.files.quantity import cpu_text, memory_text
 
 JOB = "schedlab.io/job"  # label of a pod: the job that it is a part of
@@ -14,20 +15,13 @@ PARTITION = "partition.schedlab.io/"
 SWITCH = "topology.schedlab.io/switch"
 HOSTNAME = "kubernetes.io/hostname"
 
-_RESOURCES = {"gpus": "nvidia.com/gpu", "gpu_milli": "alibabacloud.com/gpu-milli"}
-_OURS = {name: own for own, name in _RESOURCES.items()}
 _NOT_IN_LABELS = re.compile(r"[^A-Za-z0-9_.-]+")
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9.-]+")
 
 
 def resource_name(own: str) -> str:
     """Of a resource beside cores and memory: `nvidia.com/gpu` for gpus; others have a name of ours."""
-    return _RESOURCES.get(own) or (own if "/" in own else f"schedlab.io/{label_text(own)}")
-
-
-def own_resource(name: str) -> str:
-    """The other way round."""
-    return _OURS.get(name) or name.removeprefix("schedlab.io/")
+    return RESOURCES.get(own) or (own if "/" in own else f"{OURS}{label_text(own)}")
 
 
 def quantities(amounts: Mapping[str, int]) -> dict[str, str]:

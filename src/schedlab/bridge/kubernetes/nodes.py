@@ -26,11 +26,11 @@ from schedlab.bridge.kubernetes.names import (
     SWITCH,
     label_text,
     object_name,
-    own_resource,
     quantities,
     resource_name,
 )
 from schedlab.bridge.kubernetes.selectors import Object
+from schedlab.cluster.kubernetes import own_resource
 from schedlab.files.quantity import cpu_text, memory_text, millis, parse_quantity, whole
 from schedlab.model.cluster import Cluster, NodeGroup
 from schedlab.model.errors import InputError, InputErrors

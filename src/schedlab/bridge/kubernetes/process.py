@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import select
-import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -13,11 +12,10 @@ from pathlib import Path
 
 from schedlab.bridge.kubernetes.clock import SIMULATOR_GONE, GoClock
 from schedlab.bridge.kubernetes.errors import KubernetesError
+from schedlab.bridge.kubernetes.last_words import last_words
 from schedlab.bridge.kubernetes.link import Handlers, Link
-from schedlab.model.stopping import undisturbed
+from schedlab.model.stopping import how_it_ended, undisturbed
 
-_LAST_LINES = 6
-_LONGEST_LINE = 400
 _THREADS = {"GOMAXPROCS": "1"}  # with one thread Go's own scheduler has next to nothing to choose
 _GARBAGE = {"GOGC": "400"}  # collected when there is four times as much of it as of the rest; 100 costs a tenth more
 
@@ -100,19 +98,11 @@ class SchedulerProcess:
         """It has closed its clock: say how it ended."""
         assert self._process is not None
         code = self._process.wait()
-        how = f"was killed by signal {signal.Signals(-code).name}" if code < 0 else f"has ended with code {code}"
-        if code == SIMULATOR_GONE:
-            how = "lost its clock"
+        how = "lost its clock" if code == SIMULATOR_GONE else how_it_ended(code)
         return KubernetesError(f"the scheduler {self.name} {how}: {self.last_words()}")
 
     def last_words(self) -> str:
-        """The end of what it wrote."""
-        try:
-            lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:
-            lines = []
-        said = [line[:_LONGEST_LINE] for line in lines if line.strip()][-_LAST_LINES:]
-        return "\n    ".join(["it said:", *said]) if said else "it said nothing"
+        return last_words(self.log)
 
     def stop(self) -> None:
         with undisturbed():

@@ -49,14 +49,37 @@ class Pod:
     submitted: float
     node: str = ""
     times: dict[str, float] = field(default_factory=dict)  # scheduled, started, ended
-    failed: bool = False
+
+
+class RealCluster:
+    """One that is spoken to, and its nodes as they were when that began."""
+
+    def __init__(self, kubeconfig: Path) -> None:
+        self.core = _client(kubeconfig)
+        # As `kubectl get nodes -o json` has them.
+        self.nodes: bytes = self.ask(self.core.list_node, _preload_content=False).data
+
+    def ask(self, what: Callable[..., Any], *words: Any, **options: Any) -> Any:
+        from kubernetes.client.exceptions import ApiException
+        from urllib3.exceptions import HTTPError
+
+        try:
+            return what(*words, **options)
+        except ApiException as error:
+            said = f"{error.status} {error.reason}: {str(error.body or '').strip()[:300]}"
+            raise KubernetesError(f"the cluster refuses it: {said}") from None
+        except HTTPError as error:
+            raise KubernetesError(f"the cluster cannot be reached: {error}") from None
 
 
 class Submission:
     """One workload on one cluster. `speed`: jobs come, and run, so many times as fast."""
 
-    def __init__(self, kubeconfig: Path, maker: PodMaker, workload: Workload, image: str, speed: float = 1.0) -> None:
-        self._core = _client(kubeconfig)
+    def __init__(
+        self, cluster: RealCluster, maker: PodMaker, workload: Workload, image: str, speed: float = 1.0
+    ) -> None:
+        self._core, self._ask = cluster.core, cluster.ask
+        self._node_names = [node["metadata"]["name"] for node in msgspec.json.decode(cluster.nodes)["items"]]
         self._maker, self._image, self._speed = maker, image, speed
         self._namespace = maker.settings.namespace
         self._run = f"run-{time.time_ns() // 1000:x}"
@@ -67,13 +90,6 @@ class Submission:
         self._over = threading.Event()
         self._lost = 0  # watches that broke, one after the other
         self._second_zero = 0.0  # by the clock on the wall
-        self._node_names: list[str] = []
-
-    def nodes(self) -> bytes:
-        """The cluster's nodes, as `kubectl get nodes -o json` has them."""
-        found: bytes = self._ask(self._core.list_node, _preload_content=False).data
-        self._node_names = [node["metadata"]["name"] for node in msgspec.json.decode(found)["items"]]
-        return found
 
     def __len__(self) -> int:
         return len(self._submits)
@@ -101,11 +117,13 @@ class Submission:
             self._clean_up()
 
     def lives(self) -> dict[int, Life]:
-        """Of jobs, from those of their pods: a gang runs from its last start to its first end."""
+        """Of jobs, from those of their pods: a gang runs from its last start to its last end."""
         numbers = {name: number for number, name in enumerate(self._node_names)}
+        gangs: dict[int, list[Pod]] = {}
+        for pod in self.pods.values():
+            gangs.setdefault(pod.sequence, []).append(pod)
         found: dict[int, Life] = {}
-        for sequence in {pod.sequence for pod in self.pods.values()}:
-            pods = [pod for pod in self.pods.values() if pod.sequence == sequence]
+        for sequence, pods in gangs.items():
             life = Life(min(pod.submitted for pod in pods))
             if all("started" in pod.times and "ended" in pod.times for pod in pods):
                 places: dict[int, int] = {}
@@ -203,7 +221,6 @@ class Submission:
             pod.times.setdefault("started", at)
         if phase in ("Succeeded", "Failed"):
             pod.times.setdefault("ended", at)
-            pod.failed = phase == "Failed"
 
     def _ask_kubelets(self) -> None:
         """When images were fetched and containers created is told in events, in whole seconds."""
@@ -221,18 +238,6 @@ class Submission:
             label_selector=f"{RUN}={self._run}",
             grace_period_seconds=0,
         )
-
-    def _ask(self, what: Callable[..., Any], *words: Any, **options: Any) -> Any:
-        from kubernetes.client.exceptions import ApiException
-        from urllib3.exceptions import HTTPError
-
-        try:
-            return what(*words, **options)
-        except ApiException as error:
-            said = f"{error.status} {error.reason}: {str(error.body or '').strip()[:300]}"
-            raise KubernetesError(f"the cluster refuses it: {said}") from None
-        except HTTPError as error:
-            raise KubernetesError(f"the cluster cannot be reached: {error}") from None
 
 
 def _client(kubeconfig: Path) -> Any:
