@@ -64,6 +64,15 @@ def test_a_log_is_looked_into(client: TestClient, tmp_path: Path) -> None:
     assert outside.status_code == 400 and "not a path inside" in outside.json()["error"]
 
 
+def test_a_machine_that_was_changed_is_looked_at_again(client: TestClient, tmp_path: Path) -> None:
+    loads = []
+    for nodes in (2, 40):
+        (tmp_path / "slurm.conf").write_text(f"NodeName=n[1-{nodes}] CPUs=4\nPartitionName=p Nodes=ALL\n")
+        asked = {"setup": {"log": "small.swf", "cluster": "slurm.conf"}}
+        loads.append(client.post("/api/inspect", json=asked).json()["load"])
+    assert loads[0] == pytest.approx(20 * loads[1])
+
+
 def test_what_a_model_makes_is_what_the_command_makes(client: TestClient, tmp_path: Path) -> None:
     setup = {"model": "lublin(processors=64)", "jobs": 80, "seed": 3, "cluster": "16x4"}
     found = client.post("/api/inspect", json={"setup": setup}).json()

@@ -14,6 +14,8 @@ from schedlab.analysis.trim import Trim
 from schedlab.engine.store import MemoryWriter
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
+from schedlab.web.jobs import _differences
+from schedlab.web.shown import extremes
 
 # As FIVE_JOBS (waits 0, 0, 90, 70 and one rejected), but job 2 never starts, 3 waits 80 s, 4 waits 75 s, 6 is new.
 OTHER_JOBS = [
@@ -48,10 +50,22 @@ def test_only_some_jobs() -> None:
 
 
 def test_numbers_that_are_used_twice() -> None:
-    jobs = [(1, *row[1:]) for row in OTHER_JOBS]
-    pairs = paired_by_job(finished(jobs), finished(OTHER_JOBS))
-    assert pairs.job.tolist() == [0, 2, 3, 5]  # places in the workload
+    """In one of the runs or in both: jobs are known by their places in the workload, and keep their own numbers."""
+    twice = finished([(1, *row[1:]) for row in OTHER_JOBS])
+    pairs = paired_by_job(twice, finished(OTHER_JOBS))
+    assert pairs.row.tolist() == [0, 2, 3, 4]
+    assert pairs.job.tolist() == [1, 1, 1, 1]
     assert pairs.difference.tolist() == [0, 0, 0, 0]
+    one = finished(FIVE_JOBS)
+    assert paired_by_job(one, twice).job.tolist() == [1, 3, 4]
+    assert extremes(one, twice) == {
+        "gained": [{"job": 4, "difference": -5.0}],
+        "lost": [{"job": 3, "difference": 10.0}],
+    }
+    column = _differences(one, twice)
+    assert column is not None
+    by_job = dict(zip(one.tables.column("job").tolist(), column.tolist(), strict=True))
+    assert by_job == pytest.approx({1: 0, 2: NAN, 3: 10, 4: -5, 5: NAN}, nan_ok=True)
 
 
 def test_another_workload() -> None:

@@ -25,9 +25,10 @@ BASELINE = " of baseline"  # ends the names of the baseline's columns where a ro
 
 @dataclass(frozen=True, slots=True)
 class JobPairs:
-    """The jobs that have the metric in both runs, by number, and how many have it in one run only."""
+    """The jobs that have the metric in both runs, and how many have it in one run only."""
 
-    job: NDArray[np.int64]
+    row: NDArray[np.int64]  # in the table of the first run
+    job: NDArray[np.int64]  # its number there, which need not be its own alone
     one: NDArray[np.float64]
     other: NDArray[np.float64]
     only_one: int
@@ -43,10 +44,11 @@ def paired_by_job(
 ) -> JobPairs:
     """The metric of each job in two runs of the same workload."""
     key = "job" if all(_unique(run.tables.column("job")) for run in (one, other)) else "sequence"
-    jobs, submits, values = [], [], []
+    rows, jobs, submits, values = [], [], [], []
     for run in (one, other):
         found = job_values(run.tables, metric, tau=tau)
         has = chosen_jobs(run, trim) & ~np.isnan(found)
+        rows.append(np.flatnonzero(has))
         jobs.append(run.tables.column(key)[has])
         submits.append(run.tables.column("submit")[has])
         values.append(found[has])
@@ -57,7 +59,9 @@ def paired_by_job(
         times = f"at {submits[0][at][first]:g} s in one run and at {submits[1][there][first]:g} s in the other"
         hint = "pair runs of the same workload, at the same load"
         raise InputError(f"{key} {common[first]} was submitted {times}", hint=hint)
-    return JobPairs(common, values[0][at], values[1][there], len(jobs[0]) - len(common), len(jobs[1]) - len(common))
+    only = [len(all_of_it) - len(common) for all_of_it in jobs]
+    row = rows[0][at]
+    return JobPairs(row, one.tables.column("job")[row], values[0][at], values[1][there], *only)
 
 
 def paired_by_seed(

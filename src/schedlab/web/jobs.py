@@ -124,9 +124,6 @@ def _differences(run: Run, baseline: Run) -> NDArray[np.float64] | None:
         pairs = paired_by_job(run, baseline)
     except InputError:  # not the same workload
         return None
-    job = run.tables.column("job")
-    key = job if len(np.unique(job)) == len(job) else run.tables.column("sequence")
-    found = np.full(len(key), np.nan)
-    by_key = np.argsort(key)
-    found[by_key[np.searchsorted(key, pairs.job, sorter=by_key)]] = pairs.difference
+    found = np.full(len(run.tables.column("job")), np.nan)
+    found[pairs.row] = pairs.difference
     return found

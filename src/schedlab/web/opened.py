@@ -29,6 +29,7 @@ LEVEL = 1  # of compression: pages are mostly looked at where they are made, and
 _GZIP = 31  # the window of 32 KB (15), with the head and the end of gzip (16)
 _PIECES, _PIECE = 16, 4096  # of a sample; bytes
 FACTS = "facts"
+LOCKS = 64  # of a look: as many blocks can be made at once, unless two have the same one
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -2, -3, -8  # of malloc.h
 # Large arrays go back at once; what batches of columns need comes again and again, and new memory has to be cleared.
 _MALLOC = {_MMAP_THRESHOLD: 1 << 20, _ARENA_MAX: 2, _TRIM_THRESHOLD: 8 << 20, _TOP_PAD: 4 << 20}
@@ -53,7 +54,7 @@ class Look:
         self.tag = _tag(folders)
         self.jobs = sum(run.summary["jobs"] for run in self._runs)
         self._lock = Lock()
-        self._locks: dict[str, Lock] = {}
+        self._locks = [Lock() for _ in range(LOCKS)]
         self._prepared = False
 
     @cached_property
@@ -66,8 +67,7 @@ class Look:
             return self._packs
 
     def being_made(self, name: str) -> Lock:
-        with self._lock:
-            return self._locks.setdefault(name, Lock())
+        return self._locks[hash(name) % LOCKS]
 
     def facts(self) -> bytes:
         text = json.dumps(explorer_facts(self.packs), ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -147,24 +148,30 @@ def _looked(setup: Setup, space: Space, settings: Settings) -> dict[str, Any]:
         check_model(setup.model, space)
         if not setup.jobs and not setup.span:
             raise InputError("say how many jobs it is to make, or for how long", where=setup.model)
-        asked = (("jobs", setup.jobs), ("span", setup.span), ("seed", setup.seed))
-        return _look(setup.model, (0, 0), (("model", asked),), setup.cluster, space, settings)
-    status = space.path(setup.log).stat()
-    reading = (("clean", setup.clean), ("procs", setup.procs), ("bad_rows", "drop"))
-    return _look(setup.log, (status.st_size, status.st_mtime_ns), reading, setup.cluster, space, settings)
+        asked = {"jobs": setup.jobs, "span": setup.span, "seed": setup.seed}
+        return look(setup.model, {"model": asked}, setup.cluster, space, settings)
+    versions = _version(space.path(setup.log)), _version(space.folder / setup.cluster)
+    return _look_at_log(setup.log, setup.clean, setup.procs, setup.cluster, versions, space, settings)
+
+
+def _version(path: Path) -> tuple[int, int]:
+    if not path.is_file():  # a machine in words, or none
+        return (0, 0)
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
 
 
 @lru_cache(maxsize=64)
-def _look(
+def _look_at_log(
     name: str,
-    _version: tuple[int, int],
-    reading: tuple[tuple[str, Any], ...],
+    clean: str,
+    procs: str,
     cluster: str,
+    _versions: tuple[tuple[int, int], ...],
     space: Space,
     settings: Settings,
 ) -> dict[str, Any]:
-    given = {key: dict(value) if isinstance(value, tuple) else value for key, value in reading}
-    return look(name, given, cluster, space, settings)
+    return look(name, {"clean": clean, "procs": procs, "bad_rows": "drop"}, cluster, space, settings)
 
 
 async def machine(request: Request) -> Response:
