@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from tests.kube_programs import naive, the_kube_scheduler, with_plugin
 
+from schedlab.analysis.job_ends import end_of
 from schedlab.bridge.kubernetes.decider import Kubernetes
 from schedlab.bridge.kubernetes.delays import StartUp
 from schedlab.bridge.kubernetes.errors import KubernetesError
@@ -323,6 +324,7 @@ def test_a_pod_that_never_fits_is_rejected_with_the_schedulers_words() -> None:
     run = run_of(jobs([0, 5], [10, 10], pods=[{}, {"nodeSelector": {"disk": "ssd"}}]), "2x1")
     assert run.jobs["state"].to_list() == ["completed", "rejected"]
     (why,) = run.config["refusals"]
+    assert end_of(why)[0] == "never started"
     assert "2 node(s) didn't match Pod's node affinity/selector" in why
 
 

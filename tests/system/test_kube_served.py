@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.commands import schedlab
 
+from schedlab.analysis.job_ends import end_of
 from schedlab.bridge.kubernetes.errors import KubernetesError
 from schedlab.bridge.kubernetes.served import Served
 from schedlab.cli.kube_options import pods_reading
@@ -79,7 +80,7 @@ def test_pods_of_a_scheduler_that_nobody_serves_are_given_up() -> None:
     found = run(jobs, Cluster.uniform(1, 4), patience=1.0)
     assert found.jobs["state"].to_list() == ["completed", "rejected"]
     (why,) = found.config["refusals"]
-    assert "is there one that serves 'other'?" in why
+    assert end_of(why) == ("never started", "no scheduler said anything of it; is there one that serves 'other'?")
 
 
 def test_at_a_pace_time_passes_as_it_does_on_the_wall() -> None:
@@ -131,12 +132,13 @@ def test_a_scheduler_that_binds_too_much(tmp_path: Path) -> None:
 
 
 def test_a_scheduler_that_binds_twice_hears_of_a_conflict(tmp_path: Path) -> None:
-    jobs = Workload.of(submit=[0], runtime=[1])
+    """Of the first pod at least: when the second has its node, the run may be over."""
+    jobs = Workload.of(submit=[0, 5], runtime=[1, 1])
     command = wrong(
         tmp_path, "super().bind(name, pod, node, wanted); self.waiting[name] = pod; super().bind(name, pod, node, {})"
     )
     found = run(jobs, Cluster.uniform(1, 1), *command)
-    assert found.config["decider"]["conflicts"] == 1 and found.jobs["start"].to_list() == [0]
+    assert found.config["decider"]["conflicts"] >= 1 and found.jobs["start"].to_list() == [0, 5]
 
 
 def test_a_scheduler_that_dies_on_the_way_leaves_what_was_simulated(tmp_path: Path) -> None:

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from schedlab.model.states import BY_POLICY, KILLED_BECAUSE, NEVER_SATISFIED
+from schedlab.model.states import BY_POLICY, KILLED_BECAUSE, NEVER_SATISFIED, NEVER_STARTED
 
-NEVER = "never started"
 MOST_SAID = 12  # differences, or verdicts, that are said at once; who asks gets the others
 _STATES = {
     "cancelled": "cancelled",
     "held": "held for ever",
-    "waiting": NEVER,
+    "waiting": NEVER_STARTED,
     "running": "still running at the end",
     "suspended": "still suspended at the end",
 }
@@ -54,8 +53,8 @@ def job_ends(summary: Mapping[str, Any]) -> dict[str, dict[str, float]]:
 
 def end_of(words: str) -> tuple[str, str]:
     """What became of a rejected job, and why. A scheduler elsewhere says so of jobs that it gives up in the end."""
-    never = words.startswith(f"{NEVER}: ")
-    return (NEVER, words.removeprefix(f"{NEVER}: ")) if never else ("refused", words)
+    before = f"{NEVER_STARTED}: "
+    return (NEVER_STARTED, words.removeprefix(before)) if words.startswith(before) else ("refused", words)
 
 
 def _refused(summary: Mapping[str, Any]) -> Iterator[tuple[str, float]]:

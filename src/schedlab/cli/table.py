@@ -11,12 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from schedlab.analysis.compare import METRICS, Comparison, Metric, best
-from schedlab.analysis.job_ends import NEVER, end_of
+from schedlab.analysis.job_ends import end_of
 from schedlab.analysis.side_by_side import IMPORTANT, is_state, marks, text_columns
 from schedlab.analysis.written import column, scale
 from schedlab.cli.output import UNLIMITED, console
 from schedlab.model.resources import amount
-from schedlab.model.states import KILLED_BECAUSE, NEVER_SATISFIED, SLOWED
+from schedlab.model.states import KILLED_BECAUSE, NEVER_SATISFIED, NEVER_STARTED, SLOWED
 
 if TYPE_CHECKING:
     import polars as pl
@@ -100,10 +100,10 @@ def _counted(reasons: Mapping[str, int]) -> str:
 
 def _rejected(comparison: Comparison) -> Iterator[str]:
     """Jobs that were refused, and those that never started in the end, each with the reasons."""
-    never = [sum(each["jobs"] for each in _rejections(row.summary, NEVER)) for row in comparison.rows]
+    never = [sum(each["jobs"] for each in _rejections(row.summary, NEVER_STARTED)) for row in comparison.rows]
     every = comparison.values(METRICS["states.rejected"])
     refused = [int(number or 0) - other for number, other in zip(every, never, strict=True)]
-    for kind, counts in (("refused", refused), (NEVER, never)):
+    for kind, counts in (("refused", refused), (NEVER_STARTED, never)):
         why = _why_rejected(comparison, kind) if any(counts) else ""
         if any(counts) and len(set(counts)) == 1:
             jobs = "1 job" if counts[0] == 1 else f"{counts[0]:,} jobs"

@@ -16,6 +16,7 @@ OVER_BUDGET = "over the machine's budget all alone"
 # Why a decision killed it, or put it back into the queue. One that the engine kills at its limit has no reason.
 BY_DECISION, PREEMPTED, NODE_FAILURE, MAINTENANCE = "by a decision", "preempted", "node failure", "maintenance"
 TIME_LIMIT = "time limit"
+NEVER_STARTED = "never started"  # before the words of a scheduler elsewhere for a job that it gives up in the end
 NEVER_SATISFIED = "dependency never satisfied"  # what a held job waited for cannot happen any more
 KILLED_BECAUSE = (SLOWED, BY_DECISION, PREEMPTED, NODE_FAILURE, MAINTENANCE, TIME_LIMIT)
 

@@ -18,6 +18,7 @@ from schedlab._core import View
 from schedlab.engine.decider import Event, Policy
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
+from schedlab.model.states import NEVER_STARTED
 from schedlab.model.workload import Workload
 from schedlab.slurm.errors import SlurmError
 from schedlab.slurm.time import SECOND
@@ -305,7 +306,7 @@ class RealSlurm(Policy):
         for known in self._known.jobs():
             reason = self._controller.reason(known.number)
             self._controller.cancel(known.number, known.task)
-            self._refuse(view, known, f"never started: {reason}")
+            self._refuse(view, known, f"{NEVER_STARTED}: {reason}")
 
 
 def _number(name: str, value: object) -> float:

@@ -24,7 +24,7 @@ from schedlab.bridge.kubernetes.pods import PodMaker
 from schedlab.bridge.kubernetes.process import SchedulerProcess
 from schedlab.bridge.kubernetes.programs import WITHOUT_CHANCE, Program, find_program, program_at
 from schedlab.bridge.kubernetes.settings import Settings, check_served, gates_text, knows_gangs, read_settings
-from schedlab.bridge.kubernetes.world import Known, World
+from schedlab.bridge.kubernetes.world import World
 from schedlab.engine.decider import Event, Policy
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
@@ -82,7 +82,6 @@ class Kubernetes(Policy):
         self._exact: Exact | None = None
         self._used: list[dict[str, Any]] = []
         self._logs: dict[str, bytes] = {}
-        self._refusals: dict[str, list[int]] = {}
 
     def _read(self, config: str | Sequence[str], serves: str | Sequence[str]) -> list[Settings]:
         paths = [config] if isinstance(config, str) else list(config)
@@ -170,7 +169,7 @@ class Kubernetes(Policy):
         return self._logs if self._exact is None else self._written(self._exact)
 
     def refusals(self) -> dict[str, list[int]]:
-        return self._refusals
+        return self.world.given_up
 
     def facts(self) -> dict[str, Any]:
         return {
@@ -254,21 +253,9 @@ class Kubernetes(Policy):
             while not world.decided and (due := exact.next) is not None and due < until:
                 exact.advance(due)
             if not world.decided and upcoming == inf:
-                self._give_up(view)
+                world.give_up(view)
         if world.decided:
             view.wake_at(max(self._seconds(exact.now), view.now))
-
-    def _give_up(self, view: View) -> None:
-        """Nothing will happen any more: what the scheduler said of a pod is why its job does not start."""
-        for known in self.world.jobs():
-            if not known.runs:
-                why = f"no node: {self.world.why(known) or 'the scheduler said nothing'}"
-                self._refusals.setdefault(why, []).append(known.job.id)
-                self._reject(view, known)
-
-    def _reject(self, view: View, known: Known) -> None:
-        view.reject(known.job)
-        self.world.withdraw(known)
 
     # What is told at the end.
 

@@ -24,7 +24,7 @@ from schedlab.bridge.kubernetes.kinds import NODES, PODS
 from schedlab.bridge.kubernetes.kubeconfig import address, write_kubeconfig
 from schedlab.bridge.kubernetes.pods import PodMaker, PodSettings
 from schedlab.bridge.kubernetes.transport import Server, new_loop
-from schedlab.bridge.kubernetes.world import Known, World
+from schedlab.bridge.kubernetes.world import World
 from schedlab.engine.decider import Event, Policy
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
@@ -76,7 +76,6 @@ class Served(Policy):
         self._command: Command | None = None
         self._now = 0.0  # simulated
         self._began = 0.0  # real time of second 0, with a pace
-        self._refusals: dict[str, list[int]] = {}
         self._used: dict[str, float] = {}
         self._log = b""
         self._server: Server | None = None
@@ -126,7 +125,7 @@ class Served(Policy):
             self._folder.cleanup()
 
     def refusals(self) -> dict[str, list[int]]:
-        return self._refusals
+        return self.world.given_up
 
     def evidence(self) -> dict[str, bytes]:
         log = self._log if self._command is None else self._command.log()
@@ -193,7 +192,7 @@ class Served(Policy):
                 return
             # Nothing else will ever happen: it is waiting for a timer of its own, or for nothing.
             if quiet_for > self._patience:
-                self._give_up(view)
+                self.world.give_up(view)
                 return
 
     async def _at_pace(self, view: View) -> None:
@@ -211,7 +210,7 @@ class Served(Policy):
                 return
             self._check()
             if upcoming == inf and time.monotonic() - max(due, self._server.heard) > self._patience:
-                self._give_up(view)
+                self.world.give_up(view)
                 return
             await asyncio.sleep(0.005)
 
@@ -220,17 +219,3 @@ class Served(Policy):
             self._command.check()
         if self.world.impossible:
             raise KubernetesError(f"a scheduler wanted what cannot be: {self.world.impossible[0]}")
-
-    def _give_up(self, view: View) -> None:
-        """Jobs that no scheduler will ever place: what it said of them is why."""
-        for known in self.world.jobs():
-            if known.runs:
-                continue
-            why = f"no node in {self._patience:g} s: {self._said_of(known)}"
-            self._refusals.setdefault(why, []).append(known.job.id)
-            view.reject(known.job)
-            self.world.withdraw(known)
-
-    def _said_of(self, known: Known) -> str:
-        wanted = self._maker.pods(known.job.sequence)[0]["spec"]["schedulerName"]
-        return self.world.why(known) or f"no scheduler said anything of it; is there one that serves {wanted!r}?"

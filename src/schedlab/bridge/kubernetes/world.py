@@ -24,7 +24,7 @@ from schedlab.bridge.kubernetes.store import HISTORY, Store
 from schedlab.bridge.kubernetes.taints import TAINTS, tolerated
 from schedlab.engine.decider import Event
 from schedlab.model.cluster import Cluster
-from schedlab.model.states import PREEMPTED
+from schedlab.model.states import NEVER_STARTED, PREEMPTED
 
 CONFLICT = 409
 KEPT_PODS = 1000  # that have ended; older ones are taken out of the store
@@ -52,8 +52,8 @@ class World(Listener):
 
     `shows_running`: pods tell when they run, which schedulers do not look at and people do. `gangs`: those of a job of
     several pods refer to a Workload, for schedulers that know gangs. `history` is how many changes of a kind can be
-    asked for again. `pending` is how many pods
-    have no node; `conflicts` counts bindings that came too late, `impossible` has those that could never be.
+    asked for again. `pending` is how many pods have no node; `conflicts` counts bindings that came too late,
+    `impossible` has those that could never be; `given_up` are the ids of jobs that never started, by the reason.
     """
 
     def __init__(
@@ -82,6 +82,7 @@ class World(Listener):
         self.pending = 0
         self.conflicts = 0
         self.impossible: list[str] = []
+        self.given_up: dict[str, list[int]] = {}
 
     @property
     def decided(self) -> bool:
@@ -96,18 +97,22 @@ class World(Listener):
     def jobs(self) -> list[Known]:
         return list(self._jobs.values())
 
-    def withdraw(self, known: Known) -> None:
-        """Its pods are taken away; the engine knows that it has left."""
-        self._leave(known.job.sequence, "")
+    def give_up(self, view: View) -> None:
+        """Nothing will happen any more: jobs that have no nodes leave, and what a scheduler said of them is why."""
+        for known in self.jobs():
+            if not known.runs:
+                self.given_up.setdefault(f"{NEVER_STARTED}: {self._why(known)}", []).append(known.job.id)
+                view.reject(known.job)
+                self._leave(known.job.sequence, "")
 
-    def why(self, known: Known) -> str:
-        """What a scheduler said of a pod of a job that has no node; empty if nothing."""
+    def _why(self, known: Known) -> str:
         for name in known.chunks:
             pod = self.store.find(PODS, self._maker.settings.namespace, name) or {}
             for condition in (pod.get("status") or {}).get("conditions") or []:
                 if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
-                    return str(condition.get("message") or condition.get("reason") or "")
-        return ""
+                    return str(condition.get("message") or condition.get("reason") or "no reason is told")
+        wanted = self._maker.pods(known.job.sequence)[0]["spec"]["schedulerName"]
+        return f"no scheduler said anything of it; is there one that serves {wanted!r}?"
 
     # From the engine to the store.
 

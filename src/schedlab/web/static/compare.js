@@ -53,19 +53,26 @@ export function differencesPanel(comparison, runs, pick) {
   const parts = runs.map((run, at) => {
     const pair = pairs[at];
     if (!pair || !pair.jobs) return null;
-    const bar = make("div", { class: "won" }, ...[["less", pair.shorter], ["same", pair.same], ["more", pair.longer]].map(([kind, share]) => {
-      const part = make("i", { class: kind, title: `${percent(share)}` }, share > 0.08 ? percent(share, 0) : "");
-      part.style.flexGrow = String(share);
-      return part;
-    }));
-    const verdict = `${percent(pair.shorter, 0)} of ${number(pair.jobs)} jobs wait less than under ${runs[baseline].label}, `
-      + `${percent(pair.longer, 0)} longer; on average ${signed(pair.mean)}, in the median ${signed(pair.median)}.`;
     const lists = make("div", { class: "two" }, extremes(run, at, -1, pick), extremes(run, at, 1, pick));
-    return make("section", { class: "against" }, make("h4", {}, run.label), bar, make("p", {}, verdict), lists);
+    return make("section", { class: "against" }, make("h4", {}, run.label), wonBar(pair), make("p", {}, whoWon(pair, runs[baseline].label)), lists);
   }).filter(Boolean);
   return make("section", { class: "differences" },
     ...(parts.length ? [make("p", { class: "hint" }, `Every job's wait against its own under ${runs[baseline].label}.`), ...parts]
       : [make("p", { class: "hint" }, "The runs have other jobs to do: there is nothing to compare job by job.")]));
+}
+
+/** The shares of jobs that wait less, as long and longer. */
+export function wonBar(pair) {
+  return make("div", { class: "won" }, ...[["less", pair.shorter], ["same", pair.same], ["more", pair.longer]].map(([kind, share]) => {
+    const part = make("i", { class: kind, title: percent(share) }, share > 0.08 ? percent(share, 0) : "");
+    part.style.flexGrow = String(share);
+    return part;
+  }));
+}
+
+export function whoWon(pair, baseline) {
+  return `${percent(pair.shorter, 0)} of ${number(pair.jobs)} jobs wait less than under ${baseline}, `
+    + `${percent(pair.longer, 0)} longer; on average ${signed(pair.mean)}, in the median ${signed(pair.median)}.`;
 }
 
 function extremes(run, at, sign, pick) {
@@ -83,7 +90,7 @@ function extremes(run, at, sign, pick) {
 }
 
 /** Thousandths of a second say nothing of minutes. */
-function signed(seconds) {
+export function signed(seconds) {
   if (seconds === null) return "–";
   return `${seconds > 0 ? "+" : ""}${duration(Math.abs(seconds) >= 60 ? Math.round(seconds) : seconds)}`;
 }

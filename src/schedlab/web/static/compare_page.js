@@ -1,9 +1,9 @@
 // Compare: runs side by side, as `schedlab compare` prints them; who won and who lost; figures and pages to keep.
 
 import { ask, withRuns } from "./api.js";
-import { saidFirst } from "./compare.js";
+import { saidFirst, signed, whoWon, wonBar } from "./compare.js";
 import { make } from "./dom.js";
-import { duration, number, percent } from "./format.js";
+import { number } from "./format.js";
 import { field, grouped, heading, lastPart, link, messages, root, section, select, titleOf } from "./site.js";
 
 const given = new URLSearchParams(location.search);
@@ -47,14 +47,8 @@ function verdicts(found) {
 function pairs(found) {
   const parts = found.pairs.map((pair, at) => {
     if (!pair?.jobs) return null;
-    const bar = make("div", { class: "won" }, ...[["less", pair.shorter], ["same", pair.same], ["more", pair.longer]].map(([kind, share]) => {
-      const part = make("i", { class: kind, title: percent(share) }, share > 0.08 ? percent(share, 0) : "");
-      part.style.flexGrow = String(share);
-      return part;
-    }));
-    const signed = value => value === null ? "–" : `${value > 0 ? "+" : ""}${duration(Math.round(value))}`;
-    return make("section", { class: "against" }, make("h3", {}, found.labels[at]), bar,
-      make("p", { class: "hint" }, `${percent(pair.shorter, 0)} of ${number(pair.jobs)} jobs wait less than under ${found.labels[found.baseline]}, ${percent(pair.longer, 0)} longer; on average ${signed(pair.mean)}, in the median ${signed(pair.median)}.`),
+    return make("section", { class: "against" }, make("h3", {}, found.labels[at]), wonBar(pair),
+      make("p", { class: "hint" }, whoWon(pair, found.labels[found.baseline])),
       make("div", { class: "two" }, ...[["gained", "gained most"], ["lost", "lost most"]].map(([key, title]) => make("div", {}, make("h5", {}, title),
         make("ul", {}, ...(found.extremes[at]?.[key] ?? []).map(each => make("li", { "data-job": each.job }, `job ${each.job} `, make("small", {}, signed(each.difference)))))))));
   }).filter(Boolean);

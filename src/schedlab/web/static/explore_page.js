@@ -1,5 +1,6 @@
 // The explorer on a page of the server: of the runs that its address names, or of some that are to be chosen.
 
+import { ask } from "./api.js";
 import { make } from "./dom.js";
 import { explore } from "./explorer.js";
 import { ServerSource } from "./source.js";
@@ -13,7 +14,7 @@ function failed(error) {
 
 /** All runs that can be seen here, to be opened one at a time or side by side. */
 async function choose() {
-  const answer = await fetch("/api/files"), found = answer.ok ? (await answer.json()).files.filter(entry => entry.kind === "run") : [];
+  const found = (await ask("/api/files")).files.filter(entry => entry.kind === "run");
   const open = make("button", { class: "plain", disabled: true }, "Compare");
   const tell = () => {
     const number = form.querySelectorAll("input:checked").length;
