@@ -36,8 +36,10 @@ bool start(const ViewPtr &view, const JobView &job, nb::handle nodes, std::optio
   const Slot slot = subject(view, job);
   auto grant = read_grant(nodes, *view, "start", slot);
   view->worked(1024);  // with what Python did for it
-  return view->start_as(slot, shape.value_or(job.facts().shape), grant ? &*grant : nullptr, priority,
-                        backfilled ? Backfilled(*backfilled) : Backfilled());
+  const bool started = view->start_as(slot, shape.value_or(job.facts().shape), grant ? &*grant : nullptr, priority,
+                                      backfilled ? Backfilled(*backfilled) : Backfilled());
+  if (started) view->started_by_python();
+  return started;
 }
 
 constexpr std::pair<const char *, NodeMode> kModes[] = {{"up", NodeMode::Up},
@@ -393,7 +395,7 @@ void bind_view(nb::module_ &module) {
           "is in its way. It holds until something else is said; an empty text leaves it to the engine again. Without "
           "`reasons` nothing is written down.")
       .def_prop_ro(
-          "gives_reasons", [](const ViewPtr &view) { return view->gives_reasons(); },
+          "gives_reasons", [](const ViewPtr &view) { return live(view).gives_reasons(); },
           "Whether the run says why jobs wait: without it, what `explain` is told is of no use.")
       .def(
           "touch", [](const ViewPtr &view) { acting(view).touch(); },

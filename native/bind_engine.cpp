@@ -376,7 +376,9 @@ std::pair<nb::object, nb::object> fold_nodes(const NodeNames &names, Input<std::
 void bind_engine(nb::module_ &module) {
   using namespace schedlab;
 
-  nb::exception<DecisionError>(module, "DecisionError");
+  // Policies catch it as sl.DecisionError.
+  nb::exception<DecisionError>(module, "DecisionError",
+                               nb::module_::import_("schedlab.model.errors").attr("DecisionError"));
   nb::exception<InvariantError>(module, "InvariantError");
 
   nb::class_<NativePolicy>(module, "NativePolicy", "A built-in policy.")

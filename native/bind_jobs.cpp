@@ -100,6 +100,11 @@ std::vector<std::pair<int, int>> nodes_of(const JobView &job) {
   return nodes;
 }
 
+double wait_of(const JobView &job) {
+  const Time eligible = job.facts().eligible;  // says so if the run is over
+  return job.view()->now() - eligible;
+}
+
 // It is the truth, and a policy has to do without.
 void not_for_policies(const JobView &job) {
   if (job.view()->owner == kPolicy)
@@ -153,6 +158,10 @@ PyObject *next_job(PyObject *self) noexcept {
   if (iterator->next == static_cast<std::ptrdiff_t>(iterator->jobs->size())) return nullptr;
   try {
     return nb::cast(iterator->jobs->at(iterator->next++)).release().ptr();
+  } catch (const DecisionError &error) {
+    const nb::object type = nb::module_::import_("schedlab._core").attr("DecisionError");
+    PyErr_SetString(type.ptr(), error.what());
+    return nullptr;
   } catch (const std::exception &error) {
     PyErr_SetString(PyExc_RuntimeError, error.what());
     return nullptr;
@@ -181,6 +190,7 @@ void JobsView::alive(std::size_t i) const {
 
 nb::object JobsView::column(const char *name) {
   if (columns_.contains(name)) return columns_[name];
+  if (view_->over()) throw DecisionError("the simulation is over: its jobs cannot be looked at any more");
   for (std::size_t i = 0; i < slots_.size(); ++i) alive(i);
   nb::object array = gather(*view_, slots_, name);
   columns_[name] = array;
@@ -245,7 +255,7 @@ void bind_jobs(nb::module_ &module) {
       .def_prop_ro("state", &state_name, "waiting, running, suspended, held, gone, or coming: submitted for later")
       .def_prop_ro("submit", [](const JobView &j) { return j.facts().submit; })
       .def_prop_ro("eligible", [](const JobView &j) { return j.facts().eligible; })
-      .def_prop_ro("wait", [](const JobView &j) { return j.view()->now() - j.facts().eligible; })
+      .def_prop_ro("wait", &wait_of)
       .def_prop_ro("limit", [](const JobView &j) { return j.facts().limit; })
       .def_prop_ro("estimate", [](const JobView &j) { return j.facts().estimate; })
       .def_prop_ro("count", [](const JobView &j) { return j.facts().count; })

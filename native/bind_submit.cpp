@@ -250,7 +250,11 @@ void bind_submit(nb::class_<View> &view) {
           "Many jobs as columns, one number standing for a column of it; returns their ids. They enter in the order of "
           "`at`, ties as given.")
       .def(
-          "request_number", [](nb::handle_t<View> self, nb::handle request) { return request_number(self, request); },
+          "request_number",
+          [](nb::handle_t<View> self, nb::handle request) {
+            live(nb::cast<ViewPtr>(self));
+            return request_number(self, request);
+          },
           "request"_a.none(),
           nb::sig("def request_number(self, request: schedlab.model.request.Request | None) -> int"),
           "The number of a request, for `submit`: looked up once instead of at every job. None is one core.")

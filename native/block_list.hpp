@@ -7,6 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "types.hpp"
+
 namespace schedlab {
 
 // Entry: a strict total order by `a.before(b)`. Summary: default-constructible, `add(entry)`, and `remove(entry)`,
@@ -27,7 +29,6 @@ class BlockList {
 
   std::size_t block_count() const { return blocks_.size(); }
   const Summary &summary(std::size_t block) const { return blocks_[block].summary; }
-  int block_size(std::size_t block) const { return blocks_[block].size(); }
 
   const Entry &front() const { return blocks_.front().at(0); }
   bool at_end(Position p) const { return p.block >= blocks_.size(); }
@@ -75,8 +76,13 @@ class BlockList {
   }
 
   void erase(const Entry &entry) {
+    if (blocks_.empty()) [[unlikely]]
+      missing();
     const std::size_t b = find_block(entry);
-    erase(Position{b, blocks_[b].find(entry)});
+    const int i = blocks_[b].find(entry);
+    if (i == blocks_[b].size() || entry.before(blocks_[b].at(i))) [[unlikely]]
+      missing();
+    erase(Position{b, i});
   }
 
   // Removes the entry and gives the position of the one after it.
@@ -133,6 +139,10 @@ class BlockList {
       for (int i = begin; i < end; ++i) summary.add(entries[i]);
     }
   };
+
+  [[noreturn, gnu::cold, gnu::noinline]] static void missing() {
+    throw InvariantError("a job is to be taken out of a list in which it is not");
+  }
 
   Block new_block() {
     Block block;

@@ -28,7 +28,8 @@ class Conservative final : public QueuePolicy {
   bool needs_estimated_ends() const override { return true; }
 
   std::vector<double> memory() const override {
-    std::vector<double> values{by_nodes_ ? 1.0 : 0.0, plan_is_wrong_ ? 1.0 : 0.0, woken_at_};
+    const bool wrong = plan_is_wrong_ || (view_ && view_->interventions() != seen_interventions_);
+    std::vector<double> values{by_nodes_ ? 1.0 : 0.0, wrong ? 1.0 : 0.0, woken_at_};
     const std::vector<double> promises = QueuePolicy::memory();
     values.insert(values.end(), promises.begin(), promises.end());
     return values;
@@ -36,6 +37,7 @@ class Conservative final : public QueuePolicy {
   void recall(View &view, std::span<const double> memory) override {
     QueuePolicy::recall(view, memory.empty() ? memory : memory.subspan(3));
     if (!memory.empty()) by_nodes_ = memory[0] != 0, plan_is_wrong_ = memory[1] != 0, woken_at_ = memory[2];
+    view_ = &view, seen_interventions_ = view.interventions();
     plan_ = by_nodes_ ? Plan::by_nodes(view) : Plan::by_count(view);
     for (Slot slot = view.first_waiting(); slot != kNoSlot; slot = view.job(slot).next)
       hold(view.job(slot), slot), view.annotate(slot).reserved_mark = 0;
@@ -44,7 +46,9 @@ class Conservative final : public QueuePolicy {
   void decide(View &view, std::span<const Event> events) override {
     if (!plan_) plan_ = Plan::by_count(view);
     plan_->advance(view.now());
-    bool anew = std::exchange(plan_is_wrong_, false);
+    view_ = &view;
+    const bool intervened = std::exchange(seen_interventions_, view.interventions()) != view.interventions();
+    bool anew = std::exchange(plan_is_wrong_, false) || intervened;
     Time freed_until = -kNever;
     for (const Event &event : events) {
       if (event.kind == Event::Kind::Requeued || event.kind == Event::Kind::Closed || event.kind == Event::Kind::Opened)
@@ -208,7 +212,13 @@ class Conservative final : public QueuePolicy {
     }
   }
 
+  // Those whose time has come; and again, if others could move up to the places of some that were refused.
   void start_due(View &view) {
+    for (Time freed_until; (freed_until = try_those_due(view)) > view.now();) compress(view, freed_until);
+  }
+
+  // Until when something became free by those that could not start.
+  Time try_those_due(View &view) {
     std::vector<Waiting> now_due;
     while (!reserved_.empty() && reserved_.front().start <= view.now()) {
       const Slot slot = reserved_.front().slot;
@@ -231,10 +241,7 @@ class Conservative final : public QueuePolicy {
       freed_until = std::max(freed_until, job.reserved_start + job.estimate);
       job.reserved_start = kNever;
     }
-    if (freed_until > view.now()) {
-      compress(view, freed_until);
-      start_due(view);
-    }
+    return freed_until;
   }
 
   bool start(View &view, Slot slot, bool backfilled) {
@@ -269,6 +276,8 @@ class Conservative final : public QueuePolicy {
   Reservations reserved_;
   Time woken_at_ = -kNever;
   bool plan_is_wrong_ = false;
+  const View *view_ = nullptr;  // of the run in which it decides
+  std::uint64_t seen_interventions_ = 0;
   Blame blame_;
 };
 

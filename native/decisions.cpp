@@ -191,9 +191,23 @@ Job &View::running_job(Slot slot, const char *what) const {
   return job;
 }
 
+void View::started_by_python() {
+  if (native || engine_->phase_ != Phase::Deciding) intervene();
+}
+
+void View::check_cost(double cost, Slot slot, const char *what) const {
+  if (!(cost >= 0)) engine_->refuse(what, slot, "a cost cannot be negative");
+  if (cost == kNever) engine_->refuse(what, slot, "a cost cannot be without end");
+}
+
+// Running jobs have taken or left nodes otherwise than plans of native policies know: by observers, or by a policy that
+// builds on one of them.
+void View::intervene() { ++engine_->interventions_, ++engine_->changes_; }
+
 void View::kill(Slot slot, Reason reason) {
   const bool suspended = engine_->jobs_[slot].state == State::Suspended;
   Job &job = suspended ? engine_->jobs_[slot] : running_job(slot, "kill");
+  engine_->learn(slot);  // may throw: nothing has changed yet
   note(Act::Kill, slot, 0, 0, 0, static_cast<std::uint8_t>(reason));
   job.reason = reason;
   if (suspended) {
@@ -204,6 +218,7 @@ void View::kill(Slot slot, Reason reason) {
     engine_->stop(slot);
   }
   engine_->leave(slot, State::Killed);
+  if (engine_->phase_ == Phase::Deciding) intervene();
   engine_->tell(Event::Kind::Completed, slot);
 }
 
@@ -214,19 +229,21 @@ void View::complete(Slot slot) {
   engine_->write_piece(job, PieceEnd::Completed, Reason::ByDecision);
   engine_->stop(slot);
   engine_->leave(slot, State::Completed);
+  if (engine_->phase_ == Phase::Deciding) intervene();
   engine_->tell(Event::Kind::Completed, slot);
 }
 
 void View::requeue(Slot slot, double saved, double cost, Reason reason) {
   Job &job = running_job(slot, "requeue");
   if (!(saved >= 0)) engine_->refuse("requeue", slot, "what is saved of its work cannot be negative");
-  if (!(cost >= 0)) engine_->refuse("requeue", slot, "a cost cannot be negative");
-  if (saved > job.done(now()) + 1e-9 * job.whole())
+  check_cost(cost, slot, "requeue");
+  const double whole = job.whole(), done = job.done(now());
+  if (saved > done + 1e-9 * (whole < kNever ? whole : done) || saved == kNever)
     engine_->refuse("requeue", slot, "it has not done so much as is to be saved");
   note(Act::Requeue, slot, saved, cost, 0, static_cast<std::uint8_t>(reason));
   engine_->write_piece(job, PieceEnd::Requeued, reason);
   engine_->stop(slot);
-  const double kept = job.whole() == job.runtime ? saved : saved * (job.runtime / job.whole());
+  const double kept = whole == job.runtime ? saved : saved * (job.runtime / whole);
   job.pace->whole = -1;  // where it will run next is not known
   job.work = std::max(job.runtime - kept, 0.0) + cost, job.overhead = cost;
   job.pace->first_start = job.first_start();
@@ -234,7 +251,9 @@ void View::requeue(Slot slot, double saved, double cost, Reason reason) {
   job.estimate = job.first_estimate > kept ? job.first_estimate - kept : 1;  // as for jobs that are submitted
   job.corrections = 0;
   job.granted.reset(), job.cores = job.asked_cores();
-  engine_->enqueue(slot);
+  job.reserved_start = kNever;
+  engine_->enqueue_again(slot);
+  if (engine_->phase_ == Phase::Deciding) intervene();
   engine_->tell(Event::Kind::Requeued, slot);
 }
 
@@ -246,12 +265,13 @@ void View::suspend(Slot slot) {
   engine_->stop(slot);
   job.state = State::Suspended;
   engine_->suspended_.push_back(slot);
+  intervene();
 }
 
 bool View::resume(Slot slot, Grant *grant, double cost) {
   Job &job = engine_->jobs_[slot];
   if (job.state != State::Suspended) engine_->refuse("resume", slot, "it is not suspended");
-  if (!(cost >= 0)) engine_->refuse("resume", slot, "a cost cannot be negative");
+  check_cost(cost, slot, "resume");
   forget_refusal();
   Grant chosen;
   if (grant) check_grant(job, slot, *grant, "resume"), chosen = std::move(*grant);
@@ -274,6 +294,7 @@ void View::go_on(Slot slot, Grant grant, double cost, double whole) {
   engine_->set_whole(job, whole);
   job.work += cost, job.overhead += cost;
   engine_->occupy(slot);
+  intervene();
 }
 
 bool View::reshape(Slot slot, std::int32_t shape, Grant *grant, double cost) {
@@ -281,9 +302,8 @@ bool View::reshape(Slot slot, std::int32_t shape, Grant *grant, double cost) {
   if (!job.flexible || !job.flexible->malleable) engine_->refuse("reshape", slot, "it is not malleable");
   if (shape < 0 || static_cast<std::size_t>(shape) >= job.flexible->shapes.size())
     engine_->refuse("reshape", slot, "it has no such shape");
-  if (!(cost >= 0)) engine_->refuse("reshape", slot, "a cost cannot be negative");
-  const double steps = job.flexible->interval > 0 ? (now() - job.start) / job.flexible->interval : 0;
-  if (std::abs(steps - std::round(steps)) > 1e-9) engine_->refuse("reshape", slot, "it is not at a point where it may");
+  check_cost(cost, slot, "reshape");
+  if (!engine_->is_at_point(job)) engine_->refuse("reshape", slot, "it is not at a point where it may");
   if (shape == job.shape) return true;
   // Off its nodes for a moment, so that it may keep what it has.
   const Engine::ShapeMarks before = engine_->shape_marks(job);
@@ -336,6 +356,7 @@ void View::move_to(Slot slot, std::int32_t shape, Grant grant, double cost, doub
   job.work += cost, job.overhead += cost;
   engine_->occupy(slot);
   if (rate != 1) engine_->keep_rate(slot, rate);
+  intervene();
 }
 
 }  // namespace schedlab

@@ -198,7 +198,10 @@ class Engine : public std::enable_shared_from_this<Engine> {
   ShapeMarks shape_marks(const Job &job) const;
   void restore(Job &job, const ShapeMarks &marks);
   void set_point(Slot slot);
+  bool is_at_point(const Job &job) const;
   void enqueue(Slot slot);
+  void enqueue(Slot slot, Slot before);
+  void enqueue_again(Slot slot);
   void dequeue(Slot slot);
   // What few runs need, apart from the loop: observers, and machines with other resources than cores.
   void settle_books(Slot slot);  // of the budget, up to now
@@ -224,6 +227,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::int64_t take_id(std::int64_t wanted);
   TakenIds &taken_ids();
   [[gnu::noinline, gnu::cold]] void note_id(Slot slot);  // of a job of the log that enters
+  [[gnu::noinline, gnu::cold]] void forget_id(Slot slot);
   void write_submitted(const Job &job, Time called, Time cancel);
   [[gnu::noinline, gnu::cold]] void write_hold(Job &job);  // that ends now
   [[gnu::noinline, gnu::cold]] void fill_keys();
@@ -272,6 +276,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   [[gnu::noinline, gnu::cold]] void set_whole(Job &job, double whole);
 
   void write_node(int node, NodeMode mode);
+  [[gnu::noinline, gnu::cold]] void date_early_node_rows();
   void tell(Event::Kind kind, Slot slot, int node = -1);
   [[gnu::noinline, gnu::cold]] void tell_later(Event::Kind kind, Slot slot, int node);
   [[gnu::noinline, gnu::cold]] void tell_unheard();
@@ -399,7 +404,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   bool watch_neighbours_ = false, decide_work_ = false;  // whether some of them do
   std::vector<NodeMode> modes_;                          // empty until a node changes
   std::int64_t node_changes_ = 0;
-  std::uint64_t changes_ = 0, starts_ = 0, timer_order_ = 0;
+  std::size_t early_node_rows_ = 0;  // written before the first moment
+  std::uint64_t changes_ = 0, interventions_ = 0, starts_ = 0, timer_order_ = 0;
   std::uint64_t moved_ends_ = 0;  // entries of ends_ that are out of date
 
   std::pmr::unsynchronized_pool_resource awaited_memory_;
@@ -443,6 +449,7 @@ inline const LiveCluster &View::cluster() const { return engine_->cluster_; }
 inline const Machine &View::machine() const { return engine_->machine_; }
 inline const Placement &View::placement() const { return engine_->placement_; }
 inline std::uint64_t View::changes() const { return engine_->changes_; }
+inline std::uint64_t View::interventions() const { return engine_->interventions_; }
 inline bool View::has_calendar() const { return !engine_->calendar_.empty(); }
 inline bool View::plans_by_nodes() const { return !engine_->cores_say_it_all_ || has_calendar(); }
 

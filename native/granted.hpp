@@ -32,7 +32,7 @@ struct Granted {
   static std::unique_ptr<Granted> unpacked(std::string_view bytes, int resources);
 };
 
-// Nodes, and what a job is to have there; the shares' chunks are worked out from the amounts (View::check_granted).
+// Nodes, and what a job is to have there; the shares' chunks are worked out from the amounts (View::check_grant).
 struct Grant {
   Shares shares;
   std::unique_ptr<Granted> granted;  // null: chunks of its request

@@ -86,13 +86,26 @@ void Engine::make_eligible(Slot slot) {
   tell(Event::Kind::Submitted, slot);
 }
 
-void Engine::enqueue(Slot slot) {
+// At the place that it had: jobs wait in the order in which they became eligible.
+void Engine::enqueue_again(Slot slot) {
+  const Job &job = jobs_[slot];
+  const auto later = [&](const Job &other) {
+    return other.eligible != job.eligible ? other.eligible > job.eligible : other.sequence > job.sequence;
+  };
+  Slot before = waiting_last_;
+  while (before != kNoSlot && later(jobs_[before])) before = jobs_[before].previous;
+  enqueue(slot, before);
+}
+
+void Engine::enqueue(Slot slot) { enqueue(slot, waiting_last_); }
+
+[[gnu::always_inline]] inline void Engine::enqueue(Slot slot, Slot before) {
   Job &job = jobs_[slot];
   job.state = State::Waiting;
-  job.previous = waiting_last_;
-  job.next = kNoSlot;
-  (waiting_last_ == kNoSlot ? waiting_first_ : jobs_[waiting_last_].next) = slot;
-  waiting_last_ = slot;
+  job.previous = before;
+  job.next = before == kNoSlot ? waiting_first_ : jobs_[before].next;
+  (before == kNoSlot ? waiting_first_ : jobs_[before].next) = slot;
+  (job.next == kNoSlot ? waiting_last_ : jobs_[job.next].previous) = slot;
   ++waiting_count_, waiting_cores_ += job.cores;
   if (!job.request->countable || job.request->exclusive) [[unlikely]]
     cores_say_it_all_ = cores_say_it_all_ && Plan::countable(*view_, job);
@@ -212,7 +225,7 @@ void Engine::set_off(Slot slot) {
   job.released = false;
   job.moves = 0;
   job.end = true_end(job);
-  job.expected_end = job.estimated_end = now_ + (job.estimate - job.used);
+  job.expected_end = job.estimated_end = now_ + std::max(job.estimate - job.used, 0.0);
   ++running_count_, running_cores_ += job.cores;
   ends_.push({job.end, job.start_order, slot, job.moves});
   job.listed = false;
@@ -271,7 +284,7 @@ void Engine::stop(Slot slot) {
 
 void Engine::learn(Slot slot) {
   const Job &job = jobs_[slot];
-  const Time ran = job.used + (now_ - job.since);
+  const Time ran = job.state == State::Suspended ? job.used : job.used + (now_ - job.since);
   estimator_->ended(job, slot, ran);
   if (options_.keep_history)
     history_[job.user].push_back({job.id, job.cores, job.submit, job.start, now_, ran, job.limit});
@@ -309,8 +322,8 @@ void Engine::tell(Event::Kind kind, Slot slot, int node) {
 
 // The decider knows what it has done itself. But who is asked as a part of it may not.
 void Engine::tell_later(Event::Kind kind, Slot slot, int node) {
-  if (kind == Event::Kind::Submitted || kind == Event::Kind::Held || kind == Event::Kind::Cancelled)
-    unheard_.push_back({kind, slot, node});
+  const bool queue = kind == Event::Kind::Submitted || kind == Event::Kind::Held || kind == Event::Kind::Cancelled;
+  if (queue || (kind == Event::Kind::Requeued && view_->native)) unheard_.push_back({kind, slot, node});
 }
 
 void Engine::leave(Slot slot, State state) {
@@ -320,7 +333,7 @@ void Engine::leave(Slot slot, State state) {
   if (job.extra) [[unlikely]]
     write_hold(job);
   if (ids_) [[unlikely]]
-    ids_->live.erase(job.id);
+    forget_id(slot);
   write(job, state);
   ++ended_;
   gone_.push_back(slot);

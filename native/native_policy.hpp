@@ -31,6 +31,9 @@ class NativePolicy {
   void decide(const std::shared_ptr<View> &view) {
     if (view->over()) throw DecisionError("the simulation is over: nothing can be decided any more");
     set_view(view);
+    if (view->native && view->native != policy_.get())
+      throw DecisionError("another sl.Native has decided in this run: one of them keeps the queue, two cannot");
+    view->native = policy_.get();
     policy_->decide(*view, view->events());
     view->explained_by(policy_);
   }

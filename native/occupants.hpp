@@ -30,7 +30,6 @@ class Occupants {
 
   // Nodes on which somebody came or went since they were last taken.
   void watch() { watched_ = true; }
-  bool changed() const { return !changed_.empty(); }
   std::vector<int> take_changed() {
     for (const int node : changed_) marked_[static_cast<std::size_t>(node)] = false;
     return std::exchange(changed_, {});

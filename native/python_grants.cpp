@@ -28,6 +28,9 @@ Amount whole(nb::handle value, const std::string &what) {
   throw DecisionError(what + " cannot be " + shown(value) + ": a whole number is expected");
 }
 
+// {resource: amount}. (PyMapping_Check is true of everything with brackets, so also of lists and of NumPy's numbers.)
+bool is_mapping(nb::handle value) { return PyDict_Check(value.ptr()) || nb::hasattr(value, "items"); }
+
 bool is_list(nb::handle value) {
   return PyIter_Check(value.ptr()) || (PySequence_Check(value.ptr()) && !PyUnicode_Check(value.ptr()));
 }
@@ -37,7 +40,9 @@ void read_amounts(nb::handle given, Granted &granted, const Machine &machine, st
   const std::vector<std::string> &names = machine.resource_names();
   granted.amounts.resize(granted.amounts.size() + names.size());
   Amount *amounts = granted.on(static_cast<std::size_t>(share));
-  for (nb::handle item : nb::steal<nb::list>(PyMapping_Items(given.ptr()))) {
+  const nb::object items = nb::steal(PyMapping_Items(given.ptr()));
+  if (!items.is_valid()) throw nb::python_error();
+  for (nb::handle item : items) {
     const std::string name = nb::cast<std::string>(item[nb::int_(0)]);
     const nb::object value = item[nb::int_(1)];
     const auto known = std::find(names.begin(), names.end(), name);
@@ -61,7 +66,7 @@ Grant read(nb::handle nodes, const View &view) {
     if (!PySequence_Check(one.ptr()) || nb::len(one) != 2)
       throw nb::type_error(("nodes are (node, chunks) or (node, amounts) pairs, not " + shown(one)).c_str());
     const nb::object node = one[nb::int_(0)], what = one[nb::int_(1)];
-    const bool amounts = PyMapping_Check(what.ptr());
+    const bool amounts = is_mapping(what);
     if (amounts && grant.shares.empty()) grant.granted = std::make_unique<Granted>(view.machine().resources());
     if (amounts != (grant.granted != nullptr))
       throw DecisionError("a job is given chunks on all of its nodes, or amounts on all of them, not both");

@@ -138,8 +138,8 @@ void QueuePolicy::notice(View &view, std::span<const Event> events) {
       drop_held(view, event.slot);
     }
   }
-  // A dynamic order is asked about the whole queue anyway, if there is one.
-  if (!order_.by_formula() && (!dynamic() || queue_.empty())) ask_for_keys(view);
+  // A dynamic order is asked about the whole queue anyway, if there is one; but not in every pass if keys have periods.
+  if (!order_.by_formula() && (!dynamic() || queue_.empty() || periods_.keys > 0)) ask_for_keys(view);
   if (fresh_.size() > 1) sort_fresh();
 }
 

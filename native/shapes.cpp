@@ -23,8 +23,10 @@ void Engine::read_shapes(Job &job, std::size_t i) {
 void Engine::take_shape(Job &job, std::int32_t shape) {
   const Shape &next = job.flexible->shapes[static_cast<std::size_t>(shape)];
   const double whole = job.whole();
-  job.overhead = whole > 0 ? job.overhead * (next.runtime / whole) : 0;
-  job.work = whole > 0 ? job.work * (next.runtime / whole) : next.runtime;
+  if (whole > 0 && whole < kNever && next.runtime < kNever)
+    job.overhead *= next.runtime / whole, job.work *= next.runtime / whole;
+  else
+    job.overhead = 0, job.work = next.runtime;  // there is no proportion
   if (job.pace) job.pace->whole = -1;
   if (job.limit > 0 && job.limit < kNever && next.limit < kNever) {
     const double scale = next.limit / job.limit;
@@ -32,7 +34,7 @@ void Engine::take_shape(Job &job, std::int32_t shape) {
     job.used *= scale, job.allowance *= scale;
   } else {
     job.estimate = job.first_estimate = next.limit;
-    job.allowance = next.limit - job.used;
+    job.allowance = std::max(next.limit - job.used, 0.0);
   }
   job.request = next.request, job.request_number = next.request_number;
   job.count = next.count, job.cores = next.count * next.request->cores;
@@ -61,9 +63,17 @@ void Engine::set_point(Slot slot) {
   Job &job = jobs_[slot];
   const Time interval = job.flexible->interval;
   if (!job.flexible->malleable || !(interval > 0)) return;
-  const double passed = std::floor((now_ - job.start) / interval + 1e-9);
+  double number = std::floor((now_ - job.start) / interval) + 1;
+  while (job.start + number * interval <= now_) ++number;  // the quotient is rounded
   job.flexible->point = timer_order_;
-  set_timer(job.start + (passed + 1) * interval, TimerKind::Point, slot);
+  set_timer(job.start + number * interval, TimerKind::Point, slot);
+}
+
+bool Engine::is_at_point(const Job &job) const {
+  const Time interval = job.flexible->interval;
+  if (!(interval > 0)) return true;
+  const Time nearest = job.start + std::round((now_ - job.start) / interval) * interval;
+  return std::abs(nearest - now_) <= 1e-9 * interval + 1e-12 * std::abs(now_);
 }
 
 }  // namespace schedlab

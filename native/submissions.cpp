@@ -199,6 +199,12 @@ void Engine::note_id(Slot slot) {
   enter_expected(slot);
 }
 
+// Of two with one id, the first one is meant.
+void Engine::forget_id(Slot slot) {
+  const auto known = ids_->live.find(jobs_[slot].id);
+  if (known != ids_->live.end() && known->second == slot) ids_->live.erase(known);
+}
+
 // ---- what is written down ----
 
 void Engine::write_submitted(const Job &job, Time called, Time cancel) {
@@ -353,11 +359,13 @@ std::vector<std::int64_t> View::submit(std::vector<Submission> jobs, std::vector
   for (const Submission &job : jobs) check_submission(job);
   for (const Baggage &one : baggage) check_baggage(one);
   ids.reserve(jobs.size());
+  const std::int64_t next_own_id = engine_->next_own_id_;
   try {
     for (const Submission &job : jobs) ids.push_back(engine_->take_id(job.id));
   } catch (const DecisionError &) {
     for (std::size_t i = 0; i < ids.size(); ++i)
       if (jobs[i].id >= 0) engine_->ids_->chosen.erase(jobs[i].id);
+    engine_->next_own_id_ = next_own_id;
     throw;
   }
   if (engine_->journal_) note(Act::Submit, 0, 0, 0, 0, 0, {}, written(jobs, baggage, true));

@@ -29,8 +29,6 @@ class IdSet {
     return fresh;
   }
 
-  bool empty() const { return pages_.empty(); }
-
  private:
   using Page = std::array<std::uint64_t, 8>;
   std::unordered_map<std::int64_t, Page> pages_;

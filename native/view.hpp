@@ -109,6 +109,7 @@ class View : public std::enable_shared_from_this<View> {
   std::string refusal;                       // who did not allow the last start that was tried; empty if nobody minded
   std::string refuser;                       // the name of the observer who did
   std::exception_ptr failure;                // of a submission, on its way to Python
+  const Decider *native = nullptr;           // that a policy in Python builds on, once it has decided
   std::int32_t one_core = -1;                // number of the request that is nothing but that, once asked for
   std::string node_name(int node) const;
 
@@ -137,6 +138,7 @@ class View : public std::enable_shared_from_this<View> {
   // Grows whenever resources become free or a belief about a running job changes: without it, nothing that did not fit
   // fits.
   std::uint64_t changes() const;
+  std::uint64_t interventions() const;  // grows when running jobs move otherwise than deciders are told
 
   // Where the placement would put it now; false if it does not fit.
   [[gnu::noinline]] bool place(Slot slot, Shares &shares) const;
@@ -164,6 +166,7 @@ class View : public std::enable_shared_from_this<View> {
   bool start_on(Slot slot, const Shares &shares, double priority = 0, Backfilled backfilled = {});
   // In another of its shapes; on these nodes, and with what is granted there, if they are given.
   bool start_as(Slot slot, std::int32_t shape, Grant *grant, double priority, Backfilled backfilled);
+  void started_by_python();  // a native policy does not know of it
   void reject(Slot slot);
   void kill(Slot slot, Reason reason = Reason::ByDecision);
   void complete(Slot slot);  // a running job has done its work, whatever it was said to be
@@ -179,7 +182,7 @@ class View : public std::enable_shared_from_this<View> {
   Submitted submit(const Submission &job, Baggage baggage = {});
   std::vector<std::int64_t> submit(std::vector<Submission> jobs, std::vector<Baggage> baggage);
   std::int64_t submitted() const;  // that have entered
-  std::int64_t announced() const;  // and those that will  // so far, those that have entered
+  std::int64_t announced() const;  // and those that will
   Tickets &tickets() const;        // of those that were submitted one by one, for later
   const Job &look_ahead(const Announced &one) const;
   void withdraw(Slot slot);  // a job that waits or is held
@@ -248,6 +251,8 @@ class View : public std::enable_shared_from_this<View> {
   void check_devices(Slot slot, const Grant &grant, const char *what) const;
   std::string why_not(const Job &job, int node, const Window &window) const;
   Job &running_job(Slot slot, const char *what) const;
+  void check_cost(double cost, Slot slot, const char *what) const;
+  void intervene();
   void forget_refusal();                 // before a start is tried;
   void explain_refusal(const Job &job);  // after it was not possible: whether it was the budget
 

@@ -7,6 +7,7 @@ import numpy
 import numpy.typing
 from numpy.typing import NDArray
 
+import schedlab.model.errors
 import schedlab.model.predecessors
 import schedlab.model.request
 
@@ -540,7 +541,7 @@ def speeds(name: str, speeds: Sequence[float]) -> Execution:
     A job takes as long as its slowest node lets it; a speed for each node, 1 is that of the log.
     """
 
-class DecisionError(Exception):
+class DecisionError(schedlab.model.errors.DecisionError):
     pass
 
 class InvariantError(Exception):

@@ -37,7 +37,7 @@ def explained_failure(
 
     `names` has the ids of jobs as their log writes them, where those are not numbers.
     """
-    if isinstance(error, SchedlabError):
+    if isinstance(error, SchedlabError) and not isinstance(error, _core.DecisionError):
         return error  # of a decider elsewhere, which has said it all
     line = _their_line(error.__traceback__)
     observer = getattr(error, "observer", "")

@@ -19,7 +19,7 @@ from schedlab.model.states import PIECE_ENDS, STATES
 FATES = {
     "completed": ("completed",),
     "killed": ("killed",),
-    "requeued": ("waiting", "cancelled", "rejected"),
+    "requeued": ("waiting", "held", "cancelled", "rejected"),
     "suspended": ("suspended", "killed"),
     "unfinished": ("running",),
 }
