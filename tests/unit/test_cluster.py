@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import schedlab as sl
 from schedlab.cluster import read_cluster
 from schedlab.model.cluster import Cluster, NodeGroup, Partition
 from schedlab.model.errors import InputError
@@ -146,3 +147,11 @@ def test_node_groups_whose_names_only_look_alike() -> None:
         NodeGroup("other", 4, {"cores": 4}, suffix="-ib"),
     )
     assert len(set(Cluster(groups).node_names())) == 16
+
+
+def test_a_node_has_as_many_cores_as_can_be_counted() -> None:
+    most = 2**31 - 1
+    jobs = sl.Workload.of(submit=[0.0, 1.0], runtime=[10.0, 5.0], count=[most, most])
+    assert sl.simulate(jobs, Cluster.of_cores(most), "easy").jobs["start"].to_list() == [0, 10]
+    with pytest.raises(InputError, match="has 3,000,000,000 cores a node, at most 2,147,483,647 are possible"):
+        Cluster.of_cores(3_000_000_000)

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from schedlab.model.network import Network
 
 
+MOST_CORES = 2**31 - 1  # of a node, or of a pool: shares of nodes are counted in 32 bits
+
+
 @dataclass(frozen=True, slots=True)
 class NodeGroup:
     """`count` identical nodes called prefix + number + suffix (`n001`…)."""
@@ -87,6 +90,12 @@ class Cluster:
 
     def __post_init__(self) -> None:
         """Names are how results tell nodes apart."""
+        for group in self.groups:
+            if (cores := group.resources.get("cores", 0)) > MOST_CORES:
+                hint = "count in larger units, nodes say"
+                raise InputError(
+                    f"{group.name} has {cores:,} cores a node, at most {MOST_CORES:,} are possible", hint=hint
+                )
         owners: dict[str, NodeGroup] = {}
         for group in self.groups if len(self.groups) > 1 else ():
             for name in group.node_names():
