@@ -169,21 +169,28 @@ void unlock_schedule(void) {
 
 bool is_guard(uintptr_t address) { return address >= (uintptr_t)&guard && address < (uintptr_t)(&guard + 1); }
 
-static void start_running(struct thread *thread) {
+// The word by which to wake the thread that may run now. Once the schedule is unlocked nothing else of that thread may
+// be touched: if it was not asleep, it may have run, ended and been freed. To wake a word that is no more does no harm.
+static atomic_uint *release_next(void) {
+  struct thread *next = choose();
+  if (!next || next == self) return NULL;
+  bring_home(next);
+  return &next->go;
+}
+
+static void wake_up(atomic_uint *word) {
+  if (!word) return;
   int error = errno;
-  if (thread && thread != self) {
-    bring_home(thread);
-    syscall(SYS_futex, &thread->go, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-  }
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
   errno = error;
 }
 
-void run_next(void) { start_running(choose()); }
+void run_next(void) { wake_up(release_next()); }
 
 void hand_over(void) {
-  struct thread *next = choose();
+  atomic_uint *word = release_next();
   unlock_schedule();
-  start_running(next);
+  wake_up(word);
 }
 
 // ---- entering and leaving

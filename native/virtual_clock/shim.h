@@ -126,7 +126,7 @@ bool anybody_leaves(void);  // schedule locked
 
 // ---- cores.c: where threads run
 void know_cores(void);                   // before any is told
-void bring_home(struct thread *thread);  // about to be woken
+void bring_home(struct thread *thread);  // schedule locked; about to be woken
 void leave_home(void);                   // in a forked child
 
 // ---- look.c: what the kernel says about threads in calls that the shim does not know

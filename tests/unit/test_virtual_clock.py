@@ -65,6 +65,12 @@ def memory(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compile_with(compiler, tmp_path_factory.mktemp("memory") / "memory", source, "-pthread", "-fno-builtin")
 
 
+@pytest.fixture(scope="session")
+def ends(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    source = ROOT / "tests" / "virtual_clock" / "ends.c"
+    return compile_with(compiler, tmp_path_factory.mktemp("ends") / "ends", source, "-pthread")
+
+
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """Pytest's own folders can be too deep for the path of a socket."""
@@ -391,6 +397,14 @@ def test_threads_that_take_turns_do_so_on_one_core_and_children_go_anywhere(
     with closing(Program(folder, shim, memory, "cores")) as program:
         child, parent = map(int, program.finish().split())
     assert (child, parent) == (every, 1)
+
+
+def test_nobody_hands_over_to_a_thread_that_has_ended(folder: Path, shim: Path, ends: Path) -> None:
+    if len(os.sched_getaffinity(0)) == 1:
+        pytest.skip("needs two cores")
+    with closing(Program(folder, shim, ends)) as program:
+        seen, gone = map(int, program.finish().split())
+    assert (seen, gone) == (1, 0)
 
 
 def test_the_library_lies_beside_the_core() -> None:
