@@ -302,6 +302,15 @@ def test_signals_end_sleeps_and_polls(folder: Path, shim: Path, probe: Path) -> 
     assert output.decode() == f"6\n-1 EINTR\n{START + 4 * SECOND}\n"
 
 
+def test_signals_that_came_before_end_the_wait_that_lets_them_through(folder: Path, shim: Path, probe: Path) -> None:
+    with closing(Program(folder, shim, probe, "lets-through")) as program:
+        lines = program.finish().splitlines()
+    assert lines[:3] == ["-1 EINTR 0 1"] * 3  # handled, and blocked again
+    assert lines[3] == "0 0"  # one that nobody handles ends nothing
+    assert lines[4] == "1 1"  # a descriptor that is ready comes first
+    assert lines[5:] == [f"{START + SECOND}"]
+
+
 def test_threads_can_be_cancelled_in_waits(folder: Path, shim: Path, probe: Path) -> None:
     with closing(Program(folder, shim, probe, "cancels")) as program:
         assert program.finish() == f"unlocks 0\n1 {START + SECOND}\n1 {START + 2 * SECOND}\n"

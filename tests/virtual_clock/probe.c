@@ -11,10 +11,13 @@
 #include <pwd.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -104,6 +107,51 @@ static int handles(void) {
   printf("%u\n", sleep(10));
   int result = poll(NULL, 0, 5000);
   printf("%d %s\n", result, strerrorname_np(errno));
+  printf("%lld\n", now());
+  return 0;
+}
+
+// Waits that let a signal through which had come before.
+static int poll_masked(const sigset_t *mask) { return ppoll(NULL, 0, NULL, mask); }
+
+static int select_masked(const sigset_t *mask) { return pselect(0, NULL, NULL, NULL, NULL, mask); }
+
+static int epoll_masked(const sigset_t *mask) {
+  struct epoll_event event;
+  return epoll_pwait(epoll_create1(EPOLL_CLOEXEC), &event, 1, -1, mask);
+}
+
+static bool is_pending(int signal) {
+  sigset_t pending;
+  sigpending(&pending);
+  return sigismember(&pending, signal);
+}
+
+static int lets_through(void) {
+  int (*waits[])(const sigset_t *) = {poll_masked, select_masked, epoll_masked};
+  sigset_t blocked, none, mask;
+  sigemptyset(&none);
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGUSR1);
+  sigaddset(&blocked, SIGWINCH);
+  pthread_sigmask(SIG_BLOCK, &blocked, NULL);
+  sigaction(SIGUSR1, &(struct sigaction){.sa_handler = handle, .sa_flags = SA_RESTART}, NULL);
+  for (int i = 0; i < 3; i++) {
+    raise(SIGUSR1);
+    int result = waits[i](&none);
+    printf("%d %s %d", result, strerrorname_np(errno), is_pending(SIGUSR1));
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    printf(" %d\n", sigismember(&mask, SIGUSR1));
+  }
+  raise(SIGWINCH);  // nobody handles it
+  int result = ppoll(NULL, 0, &(struct timespec){.tv_sec = 1}, &none);
+  printf("%d %d\n", result, is_pending(SIGWINCH));
+  raise(SIGUSR1);
+  int pipes[2];
+  if (pipe(pipes)) return 1;
+  struct pollfd ready = {.fd = pipes[1], .events = POLLOUT};
+  result = ppoll(&ready, 1, NULL, &none);
+  printf("%d %d\n", result, is_pending(SIGUSR1));
   printf("%lld\n", now());
   return 0;
 }
@@ -245,10 +293,13 @@ static int writes(void) {
 static const struct {
   const char *name;
   int (*run)(void);
-} programs[] = {{"sleeps", sleeps}, {"naps", naps},         {"looks", looks},     {"burns", burns},
-                {"forks", forks},   {"computes", computes}, {"handles", handles}, {"cancels", cancels},
-                {"calls", calls},   {"listens", listens},   {"people", people},   {"resolves", resolves},
-                {"writes", writes}};
+} programs[] = {{"sleeps", sleeps},   {"naps", naps},
+                {"looks", looks},     {"burns", burns},
+                {"forks", forks},     {"computes", computes},
+                {"handles", handles}, {"cancels", cancels},
+                {"calls", calls},     {"listens", listens},
+                {"people", people},   {"resolves", resolves},
+                {"writes", writes},   {"lets-through", lets_through}};
 
 int main(int count, char **arguments) {
   for (size_t i = 0; count == 2 && i < sizeof programs / sizeof *programs; i++)
