@@ -124,6 +124,19 @@ int pthread_rwlock_timedwrlock(pthread_rwlock_t *restrict lock, const struct tim
   return lock_for_writing(lock, nanoseconds(deadline));
 }
 
+// All clocks show the same time.
+int pthread_rwlock_clockrdlock(pthread_rwlock_t *restrict lock, clockid_t clock,
+                               const struct timespec *restrict deadline) {
+  if (!clock_started()) return REAL(pthread_rwlock_clockrdlock)(lock, clock, deadline);
+  return lock_for_reading(lock, nanoseconds(deadline));
+}
+
+int pthread_rwlock_clockwrlock(pthread_rwlock_t *restrict lock, clockid_t clock,
+                               const struct timespec *restrict deadline) {
+  if (!clock_started()) return REAL(pthread_rwlock_clockwrlock)(lock, clock, deadline);
+  return lock_for_writing(lock, nanoseconds(deadline));
+}
+
 int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
   int error = REAL(pthread_rwlock_unlock)(lock);
   if (error || !clock_started() || !anybody_waits()) return error;

@@ -323,6 +323,16 @@ def test_a_forked_child_has_real_time(folder: Path, shim: Path, probe: Path) -> 
     assert parent == START + 1000
 
 
+# ---- locks with timeouts
+
+
+def test_read_write_locks_have_timeouts_of_any_clock(folder: Path, shim: Path, probe: Path) -> None:
+    with closing(Program(folder, shim, probe, "reads-and-writes")) as program:
+        output = program.finish()
+    rounds = [START, START + 2 * SECOND]
+    assert output == "".join(f"ETIMEDOUT {at + 1000 + SECOND}\n0 {at + 2 * SECOND}\n" for at in rounds)
+
+
 # ---- sockets and people
 
 

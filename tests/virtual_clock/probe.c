@@ -191,6 +191,40 @@ static int cancels(void) {
   return 0;
 }
 
+// ---- locks with timeouts
+
+static struct timespec after(int seconds) {
+  struct timespec time;
+  clock_gettime(CLOCK_REALTIME, &time);
+  time.tv_sec += seconds;
+  return time;
+}
+
+static void show(int error) { printf("%s %lld\n", error ? strerrorname_np(error) : "0", now()); }
+
+static void *holds_lock(void *held) {
+  pthread_rwlock_wrlock(held);
+  sleep(2);
+  pthread_rwlock_unlock(held);
+  return NULL;
+}
+
+static int reads_and_writes(void) {
+  int (*locks[])(pthread_rwlock_t *, clockid_t, const struct timespec *) = {pthread_rwlock_clockrdlock,
+                                                                            pthread_rwlock_clockwrlock};
+  for (int i = 0; i < 2; i++) {
+    pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+    pthread_t thread;
+    pthread_create(&thread, NULL, holds_lock, &lock);
+    usleep(1);
+    struct timespec soon = after(1), later = after(10);
+    show(locks[i](&lock, CLOCK_MONOTONIC, &soon));
+    show(locks[i](&lock, CLOCK_MONOTONIC, &later));
+    pthread_join(thread, NULL);
+  }
+  return 0;
+}
+
 // ---- sockets and people
 
 static int calls(void) {
@@ -293,13 +327,21 @@ static int writes(void) {
 static const struct {
   const char *name;
   int (*run)(void);
-} programs[] = {{"sleeps", sleeps},   {"naps", naps},
-                {"looks", looks},     {"burns", burns},
-                {"forks", forks},     {"computes", computes},
-                {"handles", handles}, {"cancels", cancels},
-                {"calls", calls},     {"listens", listens},
-                {"people", people},   {"resolves", resolves},
-                {"writes", writes},   {"lets-through", lets_through}};
+} programs[] = {{"sleeps", sleeps},
+                {"naps", naps},
+                {"looks", looks},
+                {"burns", burns},
+                {"forks", forks},
+                {"computes", computes},
+                {"handles", handles},
+                {"cancels", cancels},
+                {"calls", calls},
+                {"listens", listens},
+                {"people", people},
+                {"resolves", resolves},
+                {"writes", writes},
+                {"lets-through", lets_through},
+                {"reads-and-writes", reads_and_writes}};
 
 int main(int count, char **arguments) {
   for (size_t i = 0; count == 2 && i < sizeof programs / sizeof *programs; i++)
