@@ -15,7 +15,7 @@
 
 struct queue queues[STATES];
 uint64_t turns;
-bool child_awaited;
+bool child_awaited, lock_awaited;
 _Thread_local struct thread *self;
 
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
@@ -116,6 +116,16 @@ static struct thread *first_with_ready_descriptor(void) {
   return NULL;
 }
 
+static struct thread *first_with_free_lock(void) {
+  lock_awaited = false;
+  for (struct thread *thread = queues[WAITING].first; thread; thread = thread->next) {
+    if (!thread->wait.lock) continue;
+    if (!(*thread->wait.lock & FUTEX_TID_MASK)) return thread;  // also if its owner has died
+    lock_awaited = true;
+  }
+  return NULL;
+}
+
 // Threads that were blocked outside may be back without having told.
 static bool anybody_outside_runs(void) {
   child_awaited = false;
@@ -145,6 +155,7 @@ static struct thread *choose(void) {
   if (thread) return release(thread, thread->reason);
   if (!anybody_outside_runs()) {
     if ((thread = first_with_ready_descriptor())) return release(thread, WOKEN);
+    if ((thread = first_with_free_lock())) return release(thread, WOKEN);
     if ((thread = due_timer())) return release(thread, TIMED_OUT);
   }
   kick_helper();  // to watch whom nobody else can

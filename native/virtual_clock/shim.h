@@ -64,6 +64,7 @@ struct wait {
   bool interruptible;                // a signal or a cancellation ends it
   const struct pollfd *descriptors;  // any of these being ready ends it
   nfds_t count;
+  const volatile int *lock;  // being unlocked by another process, which does not tell, ends it
 };
 
 struct thread {
@@ -92,6 +93,7 @@ void add_descriptors(struct descriptors *into, const struct pollfd *added, nfds_
 extern struct queue queues[STATES];
 extern uint64_t turns;      // changes whenever any thread changes its state
 extern bool child_awaited;  // nobody can run, but time stands still
+extern bool lock_awaited;   // nobody can run, and what another process may unlock has to be watched
 extern _Thread_local struct thread *self __attribute__((tls_model("initial-exec")));
 
 bool scheduled(void);      // this thread is a simulated one; starts the clock at the first call

@@ -326,6 +326,20 @@ def test_a_forked_child_has_real_time(folder: Path, shim: Path, probe: Path) -> 
 # ---- locks with timeouts
 
 
+def test_another_process_unlocks_a_mutex_that_is_awaited_with_a_timeout(folder: Path, shim: Path, probe: Path) -> None:
+    begin = START + 1000
+    with closing(Program(folder, shim, probe, "shares")) as program:
+        program.clock.run(begin + SECOND)
+        output, _ = program.process.communicate(timeout=30)
+    assert output.decode() == f"ETIMEDOUT {begin + SECOND}\n0 {begin + SECOND}\n"
+
+
+def test_mutexes_with_timeouts_report_mistakes_of_their_owner(folder: Path, shim: Path, probe: Path) -> None:
+    begin, unlocked = START + 1000, START + 2 * SECOND
+    with closing(Program(folder, shim, probe, "reports")) as program:
+        assert program.finish() == f"ETIMEDOUT {begin + SECOND}\n0 {unlocked}\nEDEADLK {unlocked}\n"
+
+
 def test_read_write_locks_have_timeouts_of_any_clock(folder: Path, shim: Path, probe: Path) -> None:
     with closing(Program(folder, shim, probe, "reads-and-writes")) as program:
         output = program.finish()

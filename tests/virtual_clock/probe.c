@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -202,6 +203,54 @@ static struct timespec after(int seconds) {
 
 static void show(int error) { printf("%s %lld\n", error ? strerrorname_np(error) : "0", now()); }
 
+// A child, whose time is real, has the lock until it is told to unlock.
+static int shares(void) {
+  int locked[2], unlock[2];
+  char byte = 0;
+  pthread_mutex_t *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutex_init(shared, &attributes);
+  if (pipe(locked) || pipe(unlock)) return 1;
+  usleep(1);
+  if (!fork()) {
+    close(unlock[1]);  // so that it also ends with its parent
+    pthread_mutex_lock(shared);
+    if (write(locked[1], &byte, 1) != 1 || read(unlock[0], &byte, 1) != 1) _exit(1);
+    usleep(100000);  // the parent waits by then
+    pthread_mutex_unlock(shared);
+    _exit(0);
+  }
+  close(locked[1]);
+  if (read(locked[0], &byte, 1) != 1) return 2;
+  struct timespec soon = after(1), later = after(10);
+  show(pthread_mutex_timedlock(shared, &soon));
+  if (write(unlock[1], &byte, 1) != 1) return 3;
+  show(pthread_mutex_timedlock(shared, &later));
+  wait(NULL);
+  return 0;
+}
+
+static void *holds_mutex(void *held) {
+  pthread_mutex_lock(held);
+  sleep(2);
+  pthread_mutex_unlock(held);
+  return NULL;
+}
+
+static int reports(void) {
+  pthread_mutex_t checked = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+  pthread_t thread;
+  pthread_create(&thread, NULL, holds_mutex, &checked);
+  usleep(1);
+  struct timespec soon = after(1), later = after(10);
+  show(pthread_mutex_timedlock(&checked, &soon));
+  show(pthread_mutex_timedlock(&checked, &later));
+  show(pthread_mutex_timedlock(&checked, &later));
+  return 0;
+}
+
 static void *holds_lock(void *held) {
   pthread_rwlock_wrlock(held);
   sleep(2);
@@ -341,6 +390,8 @@ static const struct {
                 {"resolves", resolves},
                 {"writes", writes},
                 {"lets-through", lets_through},
+                {"shares", shares},
+                {"reports", reports},
                 {"reads-and-writes", reads_and_writes}};
 
 int main(int count, char **arguments) {
