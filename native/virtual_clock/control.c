@@ -114,7 +114,7 @@ static void *help(void *unused) {
     lock_schedule();
     run_next();
     bool idle = !queues[RUNNING].count;
-    bool patient = idle && !child_awaited;
+    bool patient = idle && !child_awaited && !lock_awaited;
     uint64_t turns_before = turns;
     watched.count = 0;
     add_descriptors(&watched, own, 2);

@@ -6,8 +6,7 @@
 
 static atomic_int waiters;  // threads in `acquire`: without any, unlocking costs nothing
 
-static int acquire(const void *key, void *lock, int (*attempt)(void *), int64_t deadline) {
-  struct wait wait = {.key = key, .deadline = deadline};
+static int acquire_by(const struct wait *wait, void *lock, int (*attempt)(void *)) {
   int error;
   waiters++;  // before the attempt: whoever unlocks after it sees that somebody waits
   for (;;) {
@@ -17,13 +16,17 @@ static int acquire(const void *key, void *lock, int (*attempt)(void *), int64_t 
       hand_over();
       break;
     }
-    if (fall_asleep(&wait) == TIMED_OUT) {
+    if (fall_asleep(wait) == TIMED_OUT) {
       error = ETIMEDOUT;
       break;
     }
   }
   waiters--;
   return error;
+}
+
+static int acquire(const void *key, void *lock, int (*attempt)(void *), int64_t deadline) {
+  return acquire_by(&(struct wait){.key = key, .deadline = deadline}, lock, attempt);
 }
 
 // After unlocking: the fence keeps the question from being asked before.
@@ -40,24 +43,41 @@ static void let_in(bool woken) {
 
 // ---- mutexes
 
-// Left to the C library: those that other processes share, and those that report their owner's mistakes.
-static bool is_plain(const pthread_mutex_t *mutex) {
+static bool is_shared(const pthread_mutex_t *mutex) {
   const int shared = 128;
-  return !(mutex->__data.__kind & shared) && (mutex->__data.__kind & 3) != PTHREAD_MUTEX_ERRORCHECK_NP;
+  return mutex->__data.__kind & shared;
+}
+
+static bool reports_mistakes(const pthread_mutex_t *mutex) {
+  return (mutex->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK_NP;
 }
 
 static int try_mutex(void *mutex) { return REAL(pthread_mutex_trylock)(mutex); }
 
+// As try_mutex, but the owner learns of its mistake.
+static int try_checked_mutex(void *mutex) {
+  static const struct timespec past = {0};
+  int error = REAL(pthread_mutex_timedlock)(mutex, &past);
+  return error == ETIMEDOUT ? EBUSY : error;
+}
+
+// Left to the C library: those that other processes share, and those that report their owner's mistakes.
 int pthread_mutex_lock(pthread_mutex_t *mutex) {
-  if (!clock_started() || !is_plain(mutex)) return REAL(pthread_mutex_lock)(mutex);
+  bool plain = !is_shared(mutex) && !reports_mistakes(mutex);
+  if (!clock_started() || !plain) return REAL(pthread_mutex_lock)(mutex);
   int error = try_mutex(mutex);
   return error == EBUSY ? acquire(mutex, mutex, try_mutex, NEVER) : error;
 }
 
+// The C library's own timeouts are of real time: so these are all the shim's.
 int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex, const struct timespec *restrict deadline) {
   if (!clock_started()) return REAL(pthread_mutex_timedlock)(mutex, deadline);
-  int error = try_mutex(mutex);
-  return error == EBUSY ? acquire(mutex, mutex, try_mutex, nanoseconds(deadline)) : error;
+  int (*attempt)(void *) = reports_mistakes(mutex) ? try_checked_mutex : try_mutex;
+  int error = attempt(mutex);
+  if (error != EBUSY) return error;
+  struct wait wait = {.key = mutex, .deadline = nanoseconds(deadline)};
+  if (is_shared(mutex)) wait.lock = &mutex->__data.__lock;
+  return acquire_by(&wait, mutex, attempt);
 }
 
 int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_t clock,
@@ -121,6 +141,19 @@ int pthread_rwlock_timedrdlock(pthread_rwlock_t *restrict lock, const struct tim
 
 int pthread_rwlock_timedwrlock(pthread_rwlock_t *restrict lock, const struct timespec *restrict deadline) {
   if (!clock_started()) return REAL(pthread_rwlock_timedwrlock)(lock, deadline);
+  return lock_for_writing(lock, nanoseconds(deadline));
+}
+
+// All clocks show the same time.
+int pthread_rwlock_clockrdlock(pthread_rwlock_t *restrict lock, clockid_t clock,
+                               const struct timespec *restrict deadline) {
+  if (!clock_started()) return REAL(pthread_rwlock_clockrdlock)(lock, clock, deadline);
+  return lock_for_reading(lock, nanoseconds(deadline));
+}
+
+int pthread_rwlock_clockwrlock(pthread_rwlock_t *restrict lock, clockid_t clock,
+                               const struct timespec *restrict deadline) {
+  if (!clock_started()) return REAL(pthread_rwlock_clockwrlock)(lock, clock, deadline);
   return lock_for_writing(lock, nanoseconds(deadline));
 }
 

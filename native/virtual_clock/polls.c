@@ -13,11 +13,20 @@ static int64_t after_milliseconds(int milliseconds) {
 
 static int64_t after(const struct timespec *timeout) { return timeout ? deadline_after(nanoseconds(timeout)) : NEVER; }
 
+// A pending signal that the mask lets through is handled here, if anybody handles it: the wait is then over. With plain
+// pthread_sigmask nobody would learn of it.
+static bool lets_signal_through(const sigset_t *mask) {
+  static const struct timespec none = {0};
+  return mask && REAL(ppoll)(NULL, 0, &none, mask) < 0;
+}
+
 // The kernel's own call without waiting, as often as there is something to be seen; -1 with EINTR at a signal.
 static int poll_until(struct pollfd *descriptors, nfds_t count, int64_t deadline, int (*look)(void *), void *call,
                       const sigset_t *mask) {
   int result = look(call);
-  if (result || deadline <= now()) return result;
+  if (result) return result;
+  if (lets_signal_through(mask)) return -1;
+  if (deadline <= now()) return 0;
   struct wait wait = {.deadline = deadline, .interruptible = true, .descriptors = descriptors, .count = count};
   sigset_t before;
   if (mask) pthread_sigmask(SIG_SETMASK, mask, &before);
@@ -158,6 +167,7 @@ int epoll_wait(int epoll, struct epoll_event *events, int most, int timeout) {
 
 int epoll_pwait2(int epoll, struct epoll_event *events, int most, const struct timespec *timeout,
                  const sigset_t *mask) {
-  if (!scheduled()) return REAL(epoll_pwait2)(epoll, events, most, timeout, mask);
+  bool at_once = timeout && !nanoseconds(timeout);
+  if (at_once || !scheduled()) return REAL(epoll_pwait2)(epoll, events, most, timeout, mask);
   return epoll_until(epoll, events, most, after(timeout), mask);
 }

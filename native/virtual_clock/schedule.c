@@ -15,7 +15,7 @@
 
 struct queue queues[STATES];
 uint64_t turns;
-bool child_awaited;
+bool child_awaited, lock_awaited;
 _Thread_local struct thread *self;
 
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
@@ -116,6 +116,16 @@ static struct thread *first_with_ready_descriptor(void) {
   return NULL;
 }
 
+static struct thread *first_with_free_lock(void) {
+  lock_awaited = false;
+  for (struct thread *thread = queues[WAITING].first; thread; thread = thread->next) {
+    if (!thread->wait.lock) continue;
+    if (!(*thread->wait.lock & FUTEX_TID_MASK)) return thread;  // also if its owner has died
+    lock_awaited = true;
+  }
+  return NULL;
+}
+
 // Threads that were blocked outside may be back without having told.
 static bool anybody_outside_runs(void) {
   child_awaited = false;
@@ -145,6 +155,7 @@ static struct thread *choose(void) {
   if (thread) return release(thread, thread->reason);
   if (!anybody_outside_runs()) {
     if ((thread = first_with_ready_descriptor())) return release(thread, WOKEN);
+    if ((thread = first_with_free_lock())) return release(thread, WOKEN);
     if ((thread = due_timer())) return release(thread, TIMED_OUT);
   }
   kick_helper();  // to watch whom nobody else can
@@ -169,21 +180,28 @@ void unlock_schedule(void) {
 
 bool is_guard(uintptr_t address) { return address >= (uintptr_t)&guard && address < (uintptr_t)(&guard + 1); }
 
-static void start_running(struct thread *thread) {
+// The word by which to wake the thread that may run now. Once the schedule is unlocked nothing else of that thread may
+// be touched: if it was not asleep, it may have run, ended and been freed. To wake a word that is no more does no harm.
+static atomic_uint *release_next(void) {
+  struct thread *next = choose();
+  if (!next || next == self) return NULL;
+  bring_home(next);
+  return &next->go;
+}
+
+static void wake_up(atomic_uint *word) {
+  if (!word) return;
   int error = errno;
-  if (thread && thread != self) {
-    bring_home(thread);
-    syscall(SYS_futex, &thread->go, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-  }
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
   errno = error;
 }
 
-void run_next(void) { start_running(choose()); }
+void run_next(void) { wake_up(release_next()); }
 
 void hand_over(void) {
-  struct thread *next = choose();
+  atomic_uint *word = release_next();
   unlock_schedule();
-  start_running(next);
+  wake_up(word);
 }
 
 // ---- entering and leaving

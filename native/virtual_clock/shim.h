@@ -64,6 +64,7 @@ struct wait {
   bool interruptible;                // a signal or a cancellation ends it
   const struct pollfd *descriptors;  // any of these being ready ends it
   nfds_t count;
+  const volatile int *lock;  // being unlocked by another process, which does not tell, ends it
 };
 
 struct thread {
@@ -92,6 +93,7 @@ void add_descriptors(struct descriptors *into, const struct pollfd *added, nfds_
 extern struct queue queues[STATES];
 extern uint64_t turns;      // changes whenever any thread changes its state
 extern bool child_awaited;  // nobody can run, but time stands still
+extern bool lock_awaited;   // nobody can run, and what another process may unlock has to be watched
 extern _Thread_local struct thread *self __attribute__((tls_model("initial-exec")));
 
 bool scheduled(void);      // this thread is a simulated one; starts the clock at the first call
@@ -126,7 +128,7 @@ bool anybody_leaves(void);  // schedule locked
 
 // ---- cores.c: where threads run
 void know_cores(void);                   // before any is told
-void bring_home(struct thread *thread);  // about to be woken
+void bring_home(struct thread *thread);  // schedule locked; about to be woken
 void leave_home(void);                   // in a forked child
 
 // ---- look.c: what the kernel says about threads in calls that the shim does not know

@@ -65,6 +65,12 @@ def memory(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compile_with(compiler, tmp_path_factory.mktemp("memory") / "memory", source, "-pthread", "-fno-builtin")
 
 
+@pytest.fixture(scope="session")
+def ends(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    source = ROOT / "tests" / "virtual_clock" / "ends.c"
+    return compile_with(compiler, tmp_path_factory.mktemp("ends") / "ends", source, "-pthread")
+
+
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """Pytest's own folders can be too deep for the path of a socket."""
@@ -296,6 +302,15 @@ def test_signals_end_sleeps_and_polls(folder: Path, shim: Path, probe: Path) -> 
     assert output.decode() == f"6\n-1 EINTR\n{START + 4 * SECOND}\n"
 
 
+def test_signals_that_came_before_end_the_wait_that_lets_them_through(folder: Path, shim: Path, probe: Path) -> None:
+    with closing(Program(folder, shim, probe, "lets-through")) as program:
+        lines = program.finish().splitlines()
+    assert lines[:3] == ["-1 EINTR 0 1"] * 3  # handled, and blocked again
+    assert lines[3] == "0 0"  # one that nobody handles ends nothing
+    assert lines[4] == "1 1"  # a descriptor that is ready comes first
+    assert lines[5:] == [f"{START + SECOND}"]
+
+
 def test_threads_can_be_cancelled_in_waits(folder: Path, shim: Path, probe: Path) -> None:
     with closing(Program(folder, shim, probe, "cancels")) as program:
         assert program.finish() == f"unlocks 0\n1 {START + SECOND}\n1 {START + 2 * SECOND}\n"
@@ -306,6 +321,30 @@ def test_a_forked_child_has_real_time(folder: Path, shim: Path, probe: Path) -> 
         child, parent = map(int, program.finish().split())
     assert child > 1_600_000_000 * SECOND
     assert parent == START + 1000
+
+
+# ---- locks with timeouts
+
+
+def test_another_process_unlocks_a_mutex_that_is_awaited_with_a_timeout(folder: Path, shim: Path, probe: Path) -> None:
+    begin = START + 1000
+    with closing(Program(folder, shim, probe, "shares")) as program:
+        program.clock.run(begin + SECOND)
+        output, _ = program.process.communicate(timeout=30)
+    assert output.decode() == f"ETIMEDOUT {begin + SECOND}\n0 {begin + SECOND}\n"
+
+
+def test_mutexes_with_timeouts_report_mistakes_of_their_owner(folder: Path, shim: Path, probe: Path) -> None:
+    begin, unlocked = START + 1000, START + 2 * SECOND
+    with closing(Program(folder, shim, probe, "reports")) as program:
+        assert program.finish() == f"ETIMEDOUT {begin + SECOND}\n0 {unlocked}\nEDEADLK {unlocked}\n"
+
+
+def test_read_write_locks_have_timeouts_of_any_clock(folder: Path, shim: Path, probe: Path) -> None:
+    with closing(Program(folder, shim, probe, "reads-and-writes")) as program:
+        output = program.finish()
+    rounds = [START, START + 2 * SECOND]
+    assert output == "".join(f"ETIMEDOUT {at + 1000 + SECOND}\n0 {at + 2 * SECOND}\n" for at in rounds)
 
 
 # ---- sockets and people
@@ -391,6 +430,14 @@ def test_threads_that_take_turns_do_so_on_one_core_and_children_go_anywhere(
     with closing(Program(folder, shim, memory, "cores")) as program:
         child, parent = map(int, program.finish().split())
     assert (child, parent) == (every, 1)
+
+
+def test_nobody_hands_over_to_a_thread_that_has_ended(folder: Path, shim: Path, ends: Path) -> None:
+    if len(os.sched_getaffinity(0)) == 1:
+        pytest.skip("needs two cores")
+    with closing(Program(folder, shim, ends)) as program:
+        seen, gone = map(int, program.finish().split())
+    assert (seen, gone) == (1, 0)
 
 
 def test_the_library_lies_beside_the_core() -> None:

@@ -11,10 +11,14 @@
 #include <pwd.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -108,6 +112,51 @@ static int handles(void) {
   return 0;
 }
 
+// Waits that let a signal through which had come before.
+static int poll_masked(const sigset_t *mask) { return ppoll(NULL, 0, NULL, mask); }
+
+static int select_masked(const sigset_t *mask) { return pselect(0, NULL, NULL, NULL, NULL, mask); }
+
+static int epoll_masked(const sigset_t *mask) {
+  struct epoll_event event;
+  return epoll_pwait(epoll_create1(EPOLL_CLOEXEC), &event, 1, -1, mask);
+}
+
+static bool is_pending(int signal) {
+  sigset_t pending;
+  sigpending(&pending);
+  return sigismember(&pending, signal);
+}
+
+static int lets_through(void) {
+  int (*waits[])(const sigset_t *) = {poll_masked, select_masked, epoll_masked};
+  sigset_t blocked, none, mask;
+  sigemptyset(&none);
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGUSR1);
+  sigaddset(&blocked, SIGWINCH);
+  pthread_sigmask(SIG_BLOCK, &blocked, NULL);
+  sigaction(SIGUSR1, &(struct sigaction){.sa_handler = handle, .sa_flags = SA_RESTART}, NULL);
+  for (int i = 0; i < 3; i++) {
+    raise(SIGUSR1);
+    int result = waits[i](&none);
+    printf("%d %s %d", result, strerrorname_np(errno), is_pending(SIGUSR1));
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    printf(" %d\n", sigismember(&mask, SIGUSR1));
+  }
+  raise(SIGWINCH);  // nobody handles it
+  int result = ppoll(NULL, 0, &(struct timespec){.tv_sec = 1}, &none);
+  printf("%d %d\n", result, is_pending(SIGWINCH));
+  raise(SIGUSR1);
+  int pipes[2];
+  if (pipe(pipes)) return 1;
+  struct pollfd ready = {.fd = pipes[1], .events = POLLOUT};
+  result = ppoll(&ready, 1, NULL, &none);
+  printf("%d %d\n", result, is_pending(SIGUSR1));
+  printf("%lld\n", now());
+  return 0;
+}
+
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
 
@@ -139,6 +188,88 @@ static int cancels(void) {
     pthread_cancel(thread);
     pthread_join(thread, &result);
     printf("%d %lld\n", result == PTHREAD_CANCELED, now());
+  }
+  return 0;
+}
+
+// ---- locks with timeouts
+
+static struct timespec after(int seconds) {
+  struct timespec time;
+  clock_gettime(CLOCK_REALTIME, &time);
+  time.tv_sec += seconds;
+  return time;
+}
+
+static void show(int error) { printf("%s %lld\n", error ? strerrorname_np(error) : "0", now()); }
+
+// A child, whose time is real, has the lock until it is told to unlock.
+static int shares(void) {
+  int locked[2], unlock[2];
+  char byte = 0;
+  pthread_mutex_t *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutex_init(shared, &attributes);
+  if (pipe(locked) || pipe(unlock)) return 1;
+  usleep(1);
+  if (!fork()) {
+    close(unlock[1]);  // so that it also ends with its parent
+    pthread_mutex_lock(shared);
+    if (write(locked[1], &byte, 1) != 1 || read(unlock[0], &byte, 1) != 1) _exit(1);
+    usleep(100000);  // the parent waits by then
+    pthread_mutex_unlock(shared);
+    _exit(0);
+  }
+  close(locked[1]);
+  if (read(locked[0], &byte, 1) != 1) return 2;
+  struct timespec soon = after(1), later = after(10);
+  show(pthread_mutex_timedlock(shared, &soon));
+  if (write(unlock[1], &byte, 1) != 1) return 3;
+  show(pthread_mutex_timedlock(shared, &later));
+  wait(NULL);
+  return 0;
+}
+
+static void *holds_mutex(void *held) {
+  pthread_mutex_lock(held);
+  sleep(2);
+  pthread_mutex_unlock(held);
+  return NULL;
+}
+
+static int reports(void) {
+  pthread_mutex_t checked = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+  pthread_t thread;
+  pthread_create(&thread, NULL, holds_mutex, &checked);
+  usleep(1);
+  struct timespec soon = after(1), later = after(10);
+  show(pthread_mutex_timedlock(&checked, &soon));
+  show(pthread_mutex_timedlock(&checked, &later));
+  show(pthread_mutex_timedlock(&checked, &later));
+  return 0;
+}
+
+static void *holds_lock(void *held) {
+  pthread_rwlock_wrlock(held);
+  sleep(2);
+  pthread_rwlock_unlock(held);
+  return NULL;
+}
+
+static int reads_and_writes(void) {
+  int (*locks[])(pthread_rwlock_t *, clockid_t, const struct timespec *) = {pthread_rwlock_clockrdlock,
+                                                                            pthread_rwlock_clockwrlock};
+  for (int i = 0; i < 2; i++) {
+    pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+    pthread_t thread;
+    pthread_create(&thread, NULL, holds_lock, &lock);
+    usleep(1);
+    struct timespec soon = after(1), later = after(10);
+    show(locks[i](&lock, CLOCK_MONOTONIC, &soon));
+    show(locks[i](&lock, CLOCK_MONOTONIC, &later));
+    pthread_join(thread, NULL);
   }
   return 0;
 }
@@ -245,10 +376,23 @@ static int writes(void) {
 static const struct {
   const char *name;
   int (*run)(void);
-} programs[] = {{"sleeps", sleeps}, {"naps", naps},         {"looks", looks},     {"burns", burns},
-                {"forks", forks},   {"computes", computes}, {"handles", handles}, {"cancels", cancels},
-                {"calls", calls},   {"listens", listens},   {"people", people},   {"resolves", resolves},
-                {"writes", writes}};
+} programs[] = {{"sleeps", sleeps},
+                {"naps", naps},
+                {"looks", looks},
+                {"burns", burns},
+                {"forks", forks},
+                {"computes", computes},
+                {"handles", handles},
+                {"cancels", cancels},
+                {"calls", calls},
+                {"listens", listens},
+                {"people", people},
+                {"resolves", resolves},
+                {"writes", writes},
+                {"lets-through", lets_through},
+                {"shares", shares},
+                {"reports", reports},
+                {"reads-and-writes", reads_and_writes}};
 
 int main(int count, char **arguments) {
   for (size_t i = 0; count == 2 && i < sizeof programs / sizeof *programs; i++)
