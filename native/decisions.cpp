@@ -207,12 +207,12 @@ void View::intervene() { ++engine_->interventions_, ++engine_->changes_; }
 void View::kill(Slot slot, Reason reason) {
   const bool suspended = engine_->jobs_[slot].state == State::Suspended;
   Job &job = suspended ? engine_->jobs_[slot] : running_job(slot, "kill");
-  engine_->learn(slot);  // may throw: nothing has changed yet
+  if (suspended) job.since = now();  // it has done nothing since it was suspended
+  engine_->learn(slot);              // may throw: nothing has changed yet
   note(Act::Kill, slot, 0, 0, 0, static_cast<std::uint8_t>(reason));
   job.reason = reason;
   if (suspended) {
     std::erase(engine_->suspended_, slot);
-    job.since = now();  // it has done nothing since it was suspended
   } else {
     engine_->write_piece(job, PieceEnd::Killed, reason);
     engine_->stop(slot);
@@ -293,6 +293,7 @@ void View::go_on(Slot slot, Grant grant, double cost, double whole) {
   job.granted = std::move(grant.granted), job.cores = job.asked_cores();
   engine_->set_whole(job, whole);
   job.work += cost, job.overhead += cost;
+  job.estimate = std::max(job.estimate, job.used);  // it runs: nobody believes that it has ended
   engine_->occupy(slot);
   intervene();
 }

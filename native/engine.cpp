@@ -105,7 +105,7 @@ Time Engine::next_time() { return find_next(); }
 
 [[gnu::always_inline]] inline Time Engine::find_next() {
   const bool more = more_input();
-  if (!more && next_sequence_ == ended_ && events_.empty() && !open_ && next_coming() == kNever)
+  if (!more && next_sequence_ == ended_ && events_.empty() && !open_ && (coming_.empty() || nobody_comes()))
     return kNever;  // nobody is left to care
   Time next = more ? input_.submit[cursor_] : kNever;
   if (!coming_.empty()) [[unlikely]]
@@ -144,8 +144,6 @@ bool Engine::advance() {
       }
       now_ = next;
       open_ = false;
-      if (early_node_rows_ > 0) [[unlikely]]
-        date_early_node_rows();
       if (books_ && !books_->begun()) books_->pass_time(now_, cluster_.state().spending);  // they begin now
       instant_open_ = true;
       if (!calendar_.empty() && has_calendar_end(now_)) ++changes_;

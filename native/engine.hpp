@@ -200,8 +200,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void set_point(Slot slot);
   bool is_at_point(const Job &job) const;
   void enqueue(Slot slot);
-  void enqueue(Slot slot, Slot before);
-  void enqueue_again(Slot slot);
+  [[gnu::noinline, gnu::cold]] void enqueue_again(Slot slot);
   void dequeue(Slot slot);
   // What few runs need, apart from the loop: observers, and machines with other resources than cores.
   void settle_books(Slot slot);  // of the budget, up to now
@@ -228,6 +227,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   TakenIds &taken_ids();
   [[gnu::noinline, gnu::cold]] void note_id(Slot slot);  // of a job of the log that enters
   [[gnu::noinline, gnu::cold]] void forget_id(Slot slot);
+  [[gnu::noinline, gnu::cold]] bool nobody_comes();
   void write_submitted(const Job &job, Time called, Time cancel);
   [[gnu::noinline, gnu::cold]] void write_hold(Job &job);  // that ends now
   [[gnu::noinline, gnu::cold]] void fill_keys();
@@ -276,7 +276,6 @@ class Engine : public std::enable_shared_from_this<Engine> {
   [[gnu::noinline, gnu::cold]] void set_whole(Job &job, double whole);
 
   void write_node(int node, NodeMode mode);
-  [[gnu::noinline, gnu::cold]] void date_early_node_rows();
   void tell(Event::Kind kind, Slot slot, int node = -1);
   [[gnu::noinline, gnu::cold]] void tell_later(Event::Kind kind, Slot slot, int node);
   [[gnu::noinline, gnu::cold]] void tell_unheard();
@@ -404,7 +403,6 @@ class Engine : public std::enable_shared_from_this<Engine> {
   bool watch_neighbours_ = false, decide_work_ = false;  // whether some of them do
   std::vector<NodeMode> modes_;                          // empty until a node changes
   std::int64_t node_changes_ = 0;
-  std::size_t early_node_rows_ = 0;  // written before the first moment
   std::uint64_t changes_ = 0, interventions_ = 0, starts_ = 0, timer_order_ = 0;
   std::uint64_t moved_ends_ = 0;  // entries of ends_ that are out of date
 

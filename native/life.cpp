@@ -86,32 +86,37 @@ void Engine::make_eligible(Slot slot) {
   tell(Event::Kind::Submitted, slot);
 }
 
-// At the place that it had: jobs wait in the order in which they became eligible.
-void Engine::enqueue_again(Slot slot) {
-  const Job &job = jobs_[slot];
-  const auto later = [&](const Job &other) {
-    return other.eligible != job.eligible ? other.eligible > job.eligible : other.sequence > job.sequence;
-  };
-  Slot before = waiting_last_;
-  while (before != kNoSlot && later(jobs_[before])) before = jobs_[before].previous;
-  enqueue(slot, before);
-}
-
-void Engine::enqueue(Slot slot) { enqueue(slot, waiting_last_); }
-
-[[gnu::always_inline]] inline void Engine::enqueue(Slot slot, Slot before) {
+void Engine::enqueue(Slot slot) {
   Job &job = jobs_[slot];
   job.state = State::Waiting;
-  job.previous = before;
-  job.next = before == kNoSlot ? waiting_first_ : jobs_[before].next;
-  (before == kNoSlot ? waiting_first_ : jobs_[before].next) = slot;
-  (job.next == kNoSlot ? waiting_last_ : jobs_[job.next].previous) = slot;
+  job.previous = waiting_last_;
+  job.next = kNoSlot;
+  (waiting_last_ == kNoSlot ? waiting_first_ : jobs_[waiting_last_].next) = slot;
+  waiting_last_ = slot;
   ++waiting_count_, waiting_cores_ += job.cores;
   if (!job.request->countable || job.request->exclusive) [[unlikely]]
     cores_say_it_all_ = cores_say_it_all_ && Plan::countable(*view_, job);
   count_queued(job, +1);
   if (reasons_) [[unlikely]]
     reasons_->came(slot, job.cores);
+}
+
+// At the place that it had: jobs wait in the order in which they became eligible.
+void Engine::enqueue_again(Slot slot) {
+  enqueue(slot);
+  Job &job = jobs_[slot];
+  Slot before = job.previous;
+  const auto later = [&](const Job &other) {
+    return other.eligible != job.eligible ? other.eligible > job.eligible : other.sequence > job.sequence;
+  };
+  while (before != kNoSlot && later(jobs_[before])) before = jobs_[before].previous;
+  if (before == job.previous) return;
+  waiting_last_ = job.previous;
+  jobs_[waiting_last_].next = kNoSlot;
+  Slot &link = before == kNoSlot ? waiting_first_ : jobs_[before].next;
+  job.previous = before, job.next = link;
+  jobs_[job.next].previous = slot;
+  link = slot;
 }
 
 void Engine::dequeue(Slot slot) {
@@ -225,7 +230,7 @@ void Engine::set_off(Slot slot) {
   job.released = false;
   job.moves = 0;
   job.end = true_end(job);
-  job.expected_end = job.estimated_end = now_ + std::max(job.estimate - job.used, 0.0);
+  job.expected_end = job.estimated_end = now_ + (job.estimate - job.used);
   ++running_count_, running_cores_ += job.cores;
   ends_.push({job.end, job.start_order, slot, job.moves});
   job.listed = false;
@@ -284,7 +289,7 @@ void Engine::stop(Slot slot) {
 
 void Engine::learn(Slot slot) {
   const Job &job = jobs_[slot];
-  const Time ran = job.state == State::Suspended ? job.used : job.used + (now_ - job.since);
+  const Time ran = job.used + (now_ - job.since);
   estimator_->ended(job, slot, ran);
   if (options_.keep_history)
     history_[job.user].push_back({job.id, job.cores, job.submit, job.start, now_, ran, job.limit});

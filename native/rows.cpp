@@ -32,12 +32,6 @@ void Engine::write_piece(Job &job, PieceEnd how, Reason reason) {
   if (how == PieceEnd::Requeued || how == PieceEnd::Suspended) pace.factors.clear();  // its next stay begins at rate 1
 }
 
-// Nodes that were closed before anything happened are so from the first moment on.
-void Engine::date_early_node_rows() {
-  const std::size_t early = std::exchange(early_node_rows_, 0);
-  for (std::size_t row = 0; row < early; ++row) node_rows_->time[row] = now_;
-}
-
 void Engine::write_node(int node, NodeMode mode) {
   modes_.resize(static_cast<std::size_t>(machine_.nodes()), NodeMode::Up);
   modes_[static_cast<std::size_t>(node)] = mode;
@@ -48,14 +42,13 @@ void Engine::write_node(int node, NodeMode mode) {
   ++node_changes_;
   if (!node_rows_) node_rows_.emplace(0);
   if (node_rows_->room() == 0) {
-    early_node_rows_ = 0;  // those of a batch that is handed over stay as they are
     const int next = node_rows_->number() + 1;
     host_.take(std::move(*node_rows_));
     node_rows_.emplace(next);
   }
   const std::size_t row = node_rows_->new_row();
-  if (now_ == -kNever) ++early_node_rows_;
-  node_rows_->time[row] = now_, node_rows_->node[row] = node, node_rows_->mode[row] = static_cast<std::uint8_t>(mode);
+  node_rows_->time[row] = now_ > -kNever ? now_ : next_time();  // before anything happens: from the first moment on
+  node_rows_->node[row] = node, node_rows_->mode[row] = static_cast<std::uint8_t>(mode);
 }
 
 void Engine::hand_over_rows() {

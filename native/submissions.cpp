@@ -98,6 +98,9 @@ Time Engine::next_coming() {
   return coming_.empty() ? kNever : coming_.top().at;
 }
 
+// Only jobs that were withdrawn are left of those that were to come.
+bool Engine::nobody_comes() { return next_coming() == kNever; }
+
 bool Engine::enter_next() {
   if (next_coming() > now_) return false;
   const Coming next = coming_.top();
