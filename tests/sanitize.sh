@@ -22,7 +22,7 @@ export PYTHONPATH
 # ends make ends the tests.
 LD_PRELOAD=$runtime exec "$python" -S - -q -p no:cacheprovider -p no:xdist --ignore tests/golden/test_slurm_real.py \
   --ignore tests/golden/test_batsim_medium_late.py \
-  tests/unit/test_{decider,view,power,failures,check_whims,expression,swf_parser,swf_fuzz,swf_errors,web_block,web_pack,web_opened,plot_gantt}.py \
+  tests/unit/test_{core_edges,decider,view,power,failures,check_whims,expression,swf_parser,swf_fuzz,swf_errors,web_block,web_pack,web_opened,plot_gantt}.py \
   tests/property tests/golden <<'PYTHON'
 import os
 import sys
