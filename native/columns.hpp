@@ -93,7 +93,6 @@ class Batch {
   }
   const char *table() const { return table_; }
   int number() const { return number_; }
-  std::size_t capacity() const { return capacity_; }
   std::size_t rows() const { return rows_; }
   std::size_t room() const { return capacity_ - rows_; }
   std::size_t new_row() { return rows_++; }  // to be filled by the caller

@@ -28,7 +28,8 @@ class Conservative final : public QueuePolicy {
   bool needs_estimated_ends() const override { return true; }
 
   std::vector<double> memory() const override {
-    const bool wrong = plan_is_wrong_ || (view_ && view_->interventions() != seen_interventions_);
+    const auto view = view_.lock();
+    const bool wrong = plan_is_wrong_ || (view && !view->over() && view->interventions() != seen_interventions_);
     std::vector<double> values{by_nodes_ ? 1.0 : 0.0, wrong ? 1.0 : 0.0, woken_at_};
     const std::vector<double> promises = QueuePolicy::memory();
     values.insert(values.end(), promises.begin(), promises.end());
@@ -37,7 +38,7 @@ class Conservative final : public QueuePolicy {
   void recall(View &view, std::span<const double> memory) override {
     QueuePolicy::recall(view, memory.empty() ? memory : memory.subspan(3));
     if (!memory.empty()) by_nodes_ = memory[0] != 0, plan_is_wrong_ = memory[1] != 0, woken_at_ = memory[2];
-    view_ = &view, seen_interventions_ = view.interventions();
+    view_ = view.weak_from_this(), seen_interventions_ = view.interventions();
     plan_ = by_nodes_ ? Plan::by_nodes(view) : Plan::by_count(view);
     for (Slot slot = view.first_waiting(); slot != kNoSlot; slot = view.job(slot).next)
       hold(view.job(slot), slot), view.annotate(slot).reserved_mark = 0;
@@ -46,7 +47,7 @@ class Conservative final : public QueuePolicy {
   void decide(View &view, std::span<const Event> events) override {
     if (!plan_) plan_ = Plan::by_count(view);
     plan_->advance(view.now());
-    view_ = &view;
+    view_ = view.weak_from_this();
     const bool intervened = std::exchange(seen_interventions_, view.interventions()) != view.interventions();
     bool anew = std::exchange(plan_is_wrong_, false) || intervened;
     Time freed_until = -kNever;
@@ -276,7 +277,7 @@ class Conservative final : public QueuePolicy {
   Reservations reserved_;
   Time woken_at_ = -kNever;
   bool plan_is_wrong_ = false;
-  const View *view_ = nullptr;  // of the run in which it decides
+  std::weak_ptr<View> view_;  // of the run in which it decides
   std::uint64_t seen_interventions_ = 0;
   Blame blame_;
 };
