@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "arrays.hpp"
-#include "job_view.hpp"
+#include "bind_view.hpp"
 #include "python_parts.hpp"
 
 namespace nb = nanobind;
@@ -102,26 +102,26 @@ std::vector<std::pair<int, int>> nodes_of(const JobView &job) {
 
 double wait_of(const JobView &job) {
   const Time eligible = job.facts().eligible;  // says so if the run is over
-  return job.view()->now() - eligible;
+  return live(job.view()).now() - eligible;
 }
 
 // It is the truth, and a policy has to do without.
 void not_for_policies(const JobView &job) {
-  if (job.view()->owner == kPolicy)
+  if (live(job.view()).owner == kPolicy)
     throw nb::attribute_error("a policy cannot know what is left of a job: it knows its estimate and what it has done");
 }
 double remaining_of(const JobView &job) {
   not_for_policies(job);
-  return job.facts().remaining(job.view()->now());
+  return job.facts().remaining(live(job.view()).now());
 }
 double total_work_of(const JobView &job) {
   not_for_policies(job);
-  return job.coming() ? job.facts().whole() : job.view()->total_work(job.slot());
+  return job.coming() ? job.facts().whole() : live(job.view()).total_work(job.slot());
 }
 
 std::optional<std::string> application_of(const JobView &job) {
   const std::int32_t number = job.facts().application;
-  const Pairs *pairs = job.view()->pairs();
+  const Pairs *pairs = live(job.view()).pairs();
   if (number < 0 || !pairs) return std::nullopt;
   return pairs->names[static_cast<std::size_t>(number)];
 }
@@ -280,11 +280,11 @@ void bind_jobs(nb::module_ &module) {
           },
           "how fast it works; 1 is as in the workload")
       .def_prop_ro(
-          "factors", [](const JobView &j) { return j.view()->factors(j.facts()); },
+          "factors", [](const JobView &j) { return live(j.view()).factors(j.facts()); },
           nb::sig("def factors(self) -> dict[str, float]"),
           "of its rate, by who has set them; factors that are 1 are left out")
       .def_prop_ro(
-          "done", [](const JobView &j) { return j.facts().done(j.view()->now()); },
+          "done", [](const JobView &j) { return j.facts().done(live(j.view()).now()); },
           "seconds of its work that it has done so far, at whatever rates and in however many attempts; of a requeued "
           "one, what was saved")
       .def_prop_ro("remaining", &remaining_of,
@@ -314,7 +314,7 @@ void bind_jobs(nb::module_ &module) {
           "(node, chunks) of a running job; of one that was granted amounts, as many chunks as they hold, and at "
           "least 1")
       .def_prop_ro(
-          "granted", [](const JobView &j) { return grant_list(j.facts(), j.view()->machine()); },
+          "granted", [](const JobView &j) { return grant_list(j.facts(), live(j.view()).machine()); },
           nb::sig("def granted(self) -> list[tuple[int, dict[str, int | list[int]]]]"),
           "(node, {resource: amount, or the devices}) of a job that was granted amounts; empty if it has chunks of its "
           "request")
