@@ -208,7 +208,7 @@ void View::kill(Slot slot, Reason reason) {
   const bool suspended = engine_->jobs_[slot].state == State::Suspended;
   Job &job = suspended ? engine_->jobs_[slot] : running_job(slot, "kill");
   if (suspended) job.since = now();  // it has done nothing since it was suspended
-  engine_->learn(slot);              // may throw: nothing has changed yet
+  engine_->learn(slot);              // may throw: nothing that counts has changed yet
   note(Act::Kill, slot, 0, 0, 0, static_cast<std::uint8_t>(reason));
   job.reason = reason;
   if (suspended) {

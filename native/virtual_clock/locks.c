@@ -76,7 +76,7 @@ int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex, const struct timesp
   int error = attempt(mutex);
   if (error != EBUSY) return error;
   struct wait wait = {.key = mutex, .deadline = nanoseconds(deadline)};
-  if (is_shared(mutex)) wait.lock = &mutex->__data.__lock;
+  if (is_shared(mutex)) wait.lock = &mutex->__data.__lock, locks_shared = true;
   return acquire_by(&wait, mutex, attempt);
 }
 

@@ -15,7 +15,7 @@
 
 struct queue queues[STATES];
 uint64_t turns;
-bool child_awaited, lock_awaited;
+bool child_awaited, lock_awaited, locks_shared;
 _Thread_local struct thread *self;
 
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
@@ -118,6 +118,7 @@ static struct thread *first_with_ready_descriptor(void) {
 
 static struct thread *first_with_free_lock(void) {
   lock_awaited = false;
+  if (!locks_shared) return NULL;
   for (struct thread *thread = queues[WAITING].first; thread; thread = thread->next) {
     if (!thread->wait.lock) continue;
     if (!(*thread->wait.lock & FUTEX_TID_MASK)) return thread;  // also if its owner has died

@@ -94,6 +94,7 @@ extern struct queue queues[STATES];
 extern uint64_t turns;      // changes whenever any thread changes its state
 extern bool child_awaited;  // nobody can run, but time stands still
 extern bool lock_awaited;   // nobody can run, and what another process may unlock has to be watched
+extern bool locks_shared;   // a thread has waited for what another process may unlock: few programs do
 extern _Thread_local struct thread *self __attribute__((tls_model("initial-exec")));
 
 bool scheduled(void);      // this thread is a simulated one; starts the clock at the first call
