@@ -8,21 +8,17 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Collection, Mapping
+from multiprocessing import forkserver
 from pathlib import Path
 
 FORKSERVER = multiprocessing.get_context("forkserver")
-FORKSERVER.set_forkserver_preload(
-    [
-        "tests.commands",
-        "pytest",
-        "schedlab.cli.main",
-        "schedlab.cli.table",
-        "schedlab.engine.simulate",
-        "polars",
-        "rich.table",
-    ]
-)
+FORKSERVER.set_forkserver_preload(["tests.preloaded"])
 SECONDS = 400
+
+
+def begin() -> None:
+    """Start the process that commands are forked from: it imports from the folder it is in, and tests change theirs."""
+    forkserver.ensure_running()
 
 
 def schedlab(

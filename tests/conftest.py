@@ -86,3 +86,5 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000)
+    if commands := sys.modules.get("tests.commands"):
+        commands.begin()

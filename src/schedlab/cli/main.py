@@ -2,44 +2,70 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import sys
-from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command, get_group
 
 from schedlab.cli import signals
-from schedlab.cli.batsim import batsim
-from schedlab.cli.bridge import bridge
-from schedlab.cli.check import check
-from schedlab.cli.compare import compare
-from schedlab.cli.convert import convert
-from schedlab.cli.experiment import experiment
-from schedlab.cli.explore import explore
-from schedlab.cli.export import export
-from schedlab.cli.fetch import fetch
-from schedlab.cli.fit import fit
-from schedlab.cli.formats import formats
-from schedlab.cli.generate import generate
-from schedlab.cli.inspect import inspect
-from schedlab.cli.kube import kube
-from schedlab.cli.new import new
 from schedlab.cli.once import OnceCommand
-from schedlab.cli.plot import plot
-from schedlab.cli.policies import policies
-from schedlab.cli.resume import resume
-from schedlab.cli.run import run
-from schedlab.cli.serve_policy import serve_policy
-from schedlab.cli.slurm import slurm
-from schedlab.cli.transform import transform
-from schedlab.cli.web import web
-from schedlab.cli.why import why
-from schedlab.cli.workflow import workflow
 from schedlab.model.errors import SchedlabError
 from schedlab.model.version import VERSION
 
+TYPER_WAS_INTERRUPTED = 130  # the exit code that it makes of a KeyboardInterrupt
+# What there is, as --help shows it. Each has a module of its name here, and in it a function or a group of that name.
+COMMANDS = {
+    "Simulate and compare": (
+        *("run", "compare", "plot", "explore", "web", "why", "check", "resume", "export", "serve-policy", "batsim"),
+        *("experiment", "slurm", "kube", "bridge"),
+    ),
+    "Jobs and machines": ("inspect", "convert", "transform", "fetch", "fit", "generate", "workflow"),
+    "What there is, and what could be yours": ("policies", "formats", "new"),
+}
+PANELS = {name: panel for panel, names in COMMANDS.items() for name in names}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "batsim": {  # its options are Batsim's: read by itself, --help included
+        "add_help_option": False,
+        "context_settings": {"ignore_unknown_options": True, "help_option_names": []},
+    }
+}
+
+
+class Commands(TyperGroup):
+    """A command is imported and built when it is called: it need not wait for the others."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(PANELS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name in PANELS:
+            return command(cmd_name)
+        self.commands.update({name: command(name) for name in PANELS})  # one of which may have been meant
+        return None
+
+
+@functools.cache
+def command(name: str) -> Any:
+    """As Click knows it."""
+    word = name.replace("-", "_")
+    found = getattr(importlib.import_module(f"schedlab.cli.{word}"), word)
+    if isinstance(found, typer.Typer):
+        built: Any = get_group(found)
+    else:
+        alone = typer.Typer(add_completion=False)
+        alone.command(**{"cls": OnceCommand, **SETTINGS.get(name, {})})(found)
+        built = get_command(alone)
+    built.name, built.rich_help_panel = name, PANELS[name]
+    return built
+
+
 app = typer.Typer(
     name="schedlab",
+    cls=Commands,
     help="A laboratory for cluster scheduling: replay real job logs under any scheduler, and compare what happens.",
     epilog="Start with:  schedlab run LOG.swf.gz --policy easy --policy fcfs --out results",
     no_args_is_help=True,
@@ -47,26 +73,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-TYPER_WAS_INTERRUPTED = 130  # the exit code that it makes of a KeyboardInterrupt
-RUNS, JOBS, OWN = "Simulate and compare", "Jobs and machines", "What there is, and what could be yours"
-COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    RUNS: (run, compare, plot, explore, web, why, check, resume, export, serve_policy),
-    JOBS: (inspect, convert, transform, fetch, fit, generate),
-    OWN: (policies, formats, new),
-}
-for _panel, _commands in COMMANDS.items():
-    for _command in _commands:
-        app.command(cls=OnceCommand, rich_help_panel=_panel)(_command)
-app.command(  # its options are Batsim's: read by itself, --help included
-    rich_help_panel=RUNS,
-    add_help_option=False,
-    context_settings={"ignore_unknown_options": True, "help_option_names": []},
-)(batsim)
-app.add_typer(experiment, rich_help_panel=RUNS)
-app.add_typer(slurm, rich_help_panel=RUNS)
-app.add_typer(kube, rich_help_panel=RUNS)
-app.add_typer(bridge, rich_help_panel=RUNS)
-app.add_typer(workflow, rich_help_panel=JOBS)
 
 
 def _print_version(wanted: bool) -> None:

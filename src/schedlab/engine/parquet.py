@@ -136,7 +136,8 @@ class FolderTables:
                 if all(name in file.schema_arrow.names for name in columns):
                     return file.read(list(columns), use_threads=False)
             return self._read(table).select(list(columns))
-        found = pq.read_table(path)
+        with _open(path) as file:
+            found = file.read()
         place = 0
         for column in table.columns:
             if column.name in found.column_names:

@@ -49,7 +49,8 @@ def read_files(run: Run | str | Path, offences: Offences) -> tuple[dict[str, Any
         if name not in NEEDED + RARE:
             continue
         try:
-            tables[path.stem] = pq.read_table(path)
+            with pq.ParquetFile(path) as parquet:  # read_table would import pandas first, where it is there
+                tables[path.stem] = parquet.read()
         except (pa.ArrowException, OSError) as error:
             offences.add("file", f"{name} cannot be read: {error}")
     return (config, tables) if len(tables) == len(NEEDED) + len(rare) else None

@@ -66,7 +66,7 @@ def from_text(text: Any, where: str) -> JobBatch:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(BytesIO(b64decode(text, validate=True)))
+        table = pq.ParquetFile(BytesIO(b64decode(text, validate=True))).read()
         before = _predecessors(table)
         columns = {name: table[name].to_numpy() for name in table.column_names if not name.startswith(_BEFORE)}
         jobs = JobBatch.of(predecessors=before, **columns)
