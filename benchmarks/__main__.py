@@ -36,6 +36,7 @@ from benchmarks import (
     slurm,
     study,
     submit,
+    suite,
     watch,
     workflows,
 )
@@ -76,6 +77,7 @@ LONG = {  # only if they are asked for
     "batsim-schedulers": batsim.other_lines,
     "batsim-clients": batsim_clients.lines,
     "kube-repeats": kube_exact.repeats,
+    "suite": suite.lines,
 }
 
 
