@@ -88,3 +88,8 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000)
     if commands := sys.modules.get("tests.commands"):
         commands.begin()
+
+
+def pytest_sessionfinish() -> None:
+    if browser := sys.modules.get("tests.browser"):
+        browser.end()

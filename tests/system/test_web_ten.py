@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.browser import browser, new_person, until
+from tests.browser import new_person, people, until
 from tests.system.test_web_process import children, gone
 from tests.web_process import Process, serving_process
 from tests.web_server import LOG
@@ -78,16 +78,16 @@ def taken(server: Process) -> tuple[int, int]:
 @pytest.mark.slow
 def test_ten_at_once(tmp_path: Path) -> None:
     (tmp_path / "small.swf").write_text(LOG)
-    with serving_process(tmp_path) as server, browser(contexts=True) as driver:
-        people = [Person(driver, server.address) for _ in range(PEOPLE)]
+    with serving_process(tmp_path) as server, people() as driver:
+        persons = [Person(driver, server.address) for _ in range(PEOPLE)]
         after = []
         for round_ in range(2):
-            started = [person.ask("/api/work", study(at)) for at, person in enumerate(people)]
+            started = [person.ask("/api/work", study(at)) for at, person in enumerate(persons)]
             assert [status for status, _ in started] == [201] * PEOPLE
             ids = [work["id"] for _, work in started]
-            ends = [person.settled(id) for person, id in zip(people, ids, strict=True)]
+            ends = [person.settled(id) for person, id in zip(persons, ids, strict=True)]
             assert [(work["state"], work["text"]) for work in ends] == [("done", "4 of 4 runs")] * PEOPLE, ends
-            for at, person in enumerate(people):
+            for at, person in enumerate(persons):
                 check_alone(person, at, ids, round_ + 1)
             assert gone(children(server.process.pid))
             after.append((memory(server), *taken(server)))
