@@ -17,6 +17,7 @@
 #include "native_policy.hpp"
 #include "node_names.hpp"
 #include "python_parts.hpp"
+#include "without_python.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -246,7 +247,7 @@ class Simulation {
   double run() {
     const auto begin = std::chrono::steady_clock::now();
     {
-      nb::gil_scoped_release released;
+      const WithoutPython released;
       engine().run(*decider_);
     }
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

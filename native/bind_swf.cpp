@@ -7,6 +7,7 @@
 
 #include "arrays.hpp"
 #include "swf.hpp"
+#include "without_python.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -98,7 +99,7 @@ void bind_swf(nb::module_ &module) {
           "feed",
           [](swf::Parser &parser, nb::bytes piece) {
             const std::string_view bytes(piece.c_str(), piece.size());
-            nb::gil_scoped_release unlocked;
+            const WithoutPython unlocked;
             return parser.feed(bytes);
           },
           "piece"_a, "The next piece of the file, cut anywhere. False: it stopped; see `failure` and `needs_names`.")

@@ -63,9 +63,9 @@ def parser() -> argparse.ArgumentParser:
         help="where the scheduler listens [%(default)s]",
     )
     add("--enable-redis", action="store_true", help="*")
-    add("--redis-hostname", metavar="HOST", default="127.0.0.1", help="told to the scheduler [%(default)s]")
-    add("--redis-port", metavar="PORT", type=int, default=6379, help="told to the scheduler [%(default)s]")
-    add("--redis-prefix", metavar="PREFIX", default="default", help="told to the scheduler [%(default)s]")
+    add("--redis-hostname", metavar="HOST", default="127.0.0.1", help="taken, and not used [%(default)s]")
+    add("--redis-port", metavar="PORT", type=int, default=6379, help="taken, and not used [%(default)s]")
+    add("--redis-prefix", metavar="PREFIX", default="default", help="taken, and not used [%(default)s]")
 
     add = made.add_argument_group("Output").add_argument
     add("-e", "--export", metavar="PREFIX", default="out", help="what names of output files begin with [%(default)s]")
