@@ -63,7 +63,7 @@ def _tests(root: Path, options: Sequence[str], **environment: str) -> Tests:
     python = root / ".venv" / "bin" / "python"
     environment |= {"PYTHONDONTWRITEBYTECODE": ""}  # as in the Makefile
     spent, printed = process(["env", "-C", root, python, "-m", "pytest", "--color=no", *options], **environment)
-    return Tests(spent, re.findall(r"=+ (.+?) in [\d.]+s", printed)[-1])
+    return Tests(spent, re.findall(r"(\d+ passed.*?) in [\d.]+s", printed)[-1])
 
 
 def _git(*words: str) -> str:
