@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-SOURCES := $(wildcard native/*.cpp native/*.hpp native/virtual_clock/*.c native/virtual_clock/*.h)
+SOURCES := $(wildcard $(addprefix native/,*.cpp *.hpp batsim/*.cpp batsim/*.hpp virtual_clock/*.c virtual_clock/*.h))
 STYLED := $(SOURCES) $(wildcard tests/native/*.cpp)
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) # one more than cores: many tests wait for other processes
 # Batsim's schedulers and tools, to be tried out. What they need is in the group dev, because their own pins are of their time;

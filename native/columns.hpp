@@ -97,6 +97,7 @@ class Batch {
   std::size_t room() const { return capacity_ - rows_; }
   std::size_t new_row() { return rows_++; }  // to be filled by the caller
   std::size_t new_rows(std::size_t n) { return std::exchange(rows_, rows_ + n); }
+  void begin_again() { rows_ = 0; }  // what was in it is not wanted
   const std::shared_ptr<Arena> &memory() const { return memory_; }
   const std::vector<Laid> &columns() const { return columns_; }
   // What belongs to it and has rows of its own, such as the nodes of jobs; null: nothing.

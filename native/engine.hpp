@@ -32,6 +32,7 @@ struct Options {
   bool follow_dependencies = false;  // of the log: its jobs may refer to those that are submitted during the run
   bool own_amounts = false;          // the decider answers for what jobs get: it may grant less than they ask for
   bool follow_rates = false;         // estimated ends of running jobs change with their rates
+  bool keep_rows = true;             // of jobs and of the timeline: false where nobody wants the results
 };
 
 class KeySource;

@@ -52,6 +52,7 @@ void Engine::write_node(int node, NodeMode mode) {
 }
 
 void Engine::hand_over_rows() {
+  if (!options_.keep_rows) return rows_.begin_again(), rows_.allocations.begin_again();
   const int next = rows_.number() + 1;
   host_.take(std::move(rows_));
   rows_ = JobRows(next, rows_.content);
@@ -101,6 +102,7 @@ void Engine::record() {
 }
 
 void Engine::hand_over_timeline() {
+  if (!options_.keep_rows) return timeline_.begin_again();
   const int next = timeline_.number() + 1;
   host_.take(std::move(timeline_));
   timeline_ = TimelineRows(next, machine_.resource_names());

@@ -65,6 +65,6 @@ def _perform(
         from pytest import console_main
 
         sys.exit(console_main())
-    from schedlab.cli.main import main
+    from schedlab.cli.start import main
 
     main()

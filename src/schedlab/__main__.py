@@ -1,6 +1,6 @@
 """`python -m schedlab`: the command line."""
 
-from schedlab.cli.main import main
+from schedlab.cli.start import main
 
 if __name__ == "__main__":
     main()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from schedlab.bridge.batsim.log import Log
+from schedlab.bridge.batsim.log import Log, corresponds, exported, version
 from schedlab.bridge.batsim.version import BATSIM_VERSION
 from schedlab.cli.batsim_arguments import parse
 from schedlab.model.errors import InputError, InputErrors, SchedlabError
@@ -51,7 +51,7 @@ def run_batsim(words: Sequence[str]) -> int:
         return 0
     if code:
         return code
-    log.always(f"Batsim version: {BATSIM_VERSION}")
+    log.always(version())
     try:
         _refuse(given)
         _simulate(given, log)
@@ -78,8 +78,7 @@ def _missing_files(given: Namespace, log: Log) -> int:
             log.error(0.0, f"{kind} file '{file}' cannot be read.")
             code |= bit
         elif name:
-            thing = "Event list" if kind == "Events" else kind
-            log.always(f"{thing} '{name}' corresponds to {kind.lower()} file '{Path(file).absolute()}'.")
+            log.always(corresponds(kind, name, file))
     for _, time in given.cut_workflow:
         try:
             if float(time) < 0:
@@ -194,7 +193,7 @@ def _simulate(given: Namespace, log: Log) -> None:
     began = perf_counter()
     platform = _platform(given)
     documents = Documents.read([Path(file) for file in given.workload], platform)
-    log.always(f"Batsim's export prefix is '{given.export}'.")
+    log.always(exported(given.export))
     outputs = Outputs(
         given.export,
         [host.name for host in platform.hosts],

@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TextIO
 
+from schedlab.bridge.batsim.version import BATSIM_VERSION
+
 LEVELS = ("quiet", "network-only", "information", "debug")
 _SOCKET = "master_host:Scheduler REQ-REP:(2)"  # the actor that has the socket
+
+
+# What Batsim says of what it was given.
+
+
+def version() -> str:
+    return f"Batsim version: {BATSIM_VERSION}"
+
+
+def corresponds(kind: str, name: str, file: str) -> str:
+    thing = "Event list" if kind == "Events" else kind
+    return f"{thing} '{name}' corresponds to {kind.lower()} file '{os.path.abspath(file)}'."
+
+
+def exported(prefix: str) -> str:
+    return f"Batsim's export prefix is '{prefix}'."
 
 
 class Log:

@@ -1,0 +1,15 @@
+"""Where every `schedlab …` begins. `schedlab batsim` can be a program of its own, which needs none of the imports."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["batsim"]:
+        from schedlab.cli.batsim_program import take_our_place
+
+        take_our_place(sys.argv[2:])
+    from schedlab.cli.main import main as command_line
+
+    command_line()
