@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 rm -rf build/sanitize/package
 mkdir -p build/sanitize/package
 cp -r src/schedlab build/sanitize/package/
-cp build/sanitize/_core*.so build/sanitize/package/schedlab/
+cp build/sanitize/_core*.so build/sanitize/schedlab_batsim build/sanitize/package/schedlab/
 # Python itself leaks at exit, so leaks are not looked for. The runtime has to be loaded before everything else.
 export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
 runtime="$(c++ -print-file-name=libasan.so) $(c++ -print-file-name=libubsan.so)"

@@ -33,9 +33,7 @@ constexpr bool is_low(std::uint32_t unit) { return unit >= 0xDC00 && unit < 0xE0
 
 }  // namespace
 
-void Json::fail(const char *what) const {
-  throw NotJson(std::string(what) + " (byte " + std::to_string(at_) + ")");
-}
+void Json::fail(const char *what) const { throw NotJson(std::string(what) + " (byte " + std::to_string(at_) + ")"); }
 
 void Json::skip_spaces() {
   while (at_ < text_.size() && is_space(text_[at_])) ++at_;
@@ -143,7 +141,8 @@ double Json::real() {
   skip_number();
   double value = 0;
   const auto [end, error] = std::from_chars(text_.data() + begin, text_.data() + at_, value);
-  if (error == std::errc::result_out_of_range) value = std::strtod(std::string(text_.substr(begin, at_ - begin)).c_str(), nullptr);
+  if (error == std::errc::result_out_of_range)
+    value = std::strtod(std::string(text_.substr(begin, at_ - begin)).c_str(), nullptr);
   if (!std::isfinite(value)) fail("a number is too large");
   return value;
 }
@@ -286,7 +285,8 @@ bool valid_utf8(std::string_view text) {
       if ((byte(i + k) & 0xC0) != 0x80) return false;
       code = code << 6 | (byte(i + k) & 0x3F);
     }
-    if ((more == 2 && code < 0x800) || (more == 3 && (code < 0x10000 || code > 0x10FFFF)) || (code >= 0xD800 && code < 0xE000))
+    if ((more == 2 && code < 0x800) || (more == 3 && (code < 0x10000 || code > 0x10FFFF)) ||
+        (code >= 0xD800 && code < 0xE000))
       return false;
     i += more + 1;
   }

@@ -70,7 +70,7 @@ class Json {
   int depth_ = 0;
 };
 
-std::string quoted(std::string_view text);              // as a JSON string
+std::string quoted(std::string_view text);                     // as a JSON string
 void append_minified(std::string &to, std::string_view text);  // checked JSON, without spaces between its parts
 bool valid_utf8(std::string_view text);
 

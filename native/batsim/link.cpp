@@ -95,8 +95,8 @@ Link::~Link() {
 std::string_view Link::exchange(std::string_view message) {
   asked_ = message;
   if (socket_ < 0) connect();
-  if (taken_ < in_.size()) not_understood("it has said something that it was not asked");
-  in_.clear(), taken_ = 0;
+  if (taken_ < there_) not_understood("it has said something that it was not asked");
+  taken_ = there_ = 0;
   // A REQ's envelope: an empty frame before the message.
   out_.assign({static_cast<char>(kMore), '\0'});
   if (message.size() < 256) {
@@ -182,25 +182,22 @@ void Link::send(std::string_view bytes) {
 }
 
 void Link::read() {
-  const std::size_t there = in_.size();
-  in_.resize(there + kPiece);
+  if (in_.size() < there_ + kPiece) in_.resize(2 * there_ + kPiece);
   for (;;) {
-    const ssize_t came = recv(socket_, in_.data() + there, kPiece, 0);
-    if (came > 0) return in_.resize(there + static_cast<std::size_t>(came));
+    const ssize_t came = recv(socket_, in_.data() + there_, in_.size() - there_, 0);
+    if (came > 0) return there_ += static_cast<std::size_t>(came), void();
     if (came < 0 && errno == EINTR) {
       look_for_signals();
       continue;
     }
-    const int error = errno;
-    in_.resize(there);
-    lost(came == 0 ? "it is closed" : std::strerror(error));
+    lost(came == 0 ? "it is closed" : std::strerror(errno));
   }
 }
 
 std::string_view Link::take(std::size_t size) {
-  while (in_.size() - taken_ < size) read();
+  while (there_ - taken_ < size) read();
   taken_ += size;
-  return std::string_view(in_).substr(taken_ - size, size);
+  return {in_.data() + taken_ - size, size};
 }
 
 Link::Frame Link::frame() {

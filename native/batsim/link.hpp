@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace schedlab::batsim {
 
@@ -38,7 +39,7 @@ class Link {
   void connect();
   void greet();
   void send(std::string_view bytes);
-  void read();                             // what has come, at least one byte
+  void read();                              // what has come, at least one byte
   std::string_view take(std::size_t size);  // so many bytes, which are there until more is read
   struct Frame {
     unsigned char flags;
@@ -49,8 +50,9 @@ class Link {
   [[noreturn]] void not_understood(const std::string &why) const;
   void look_for_signals() const;
 
-  std::string endpoint_, asked_, answer_, in_, out_;
-  std::size_t taken_ = 0;  // of `in_`
+  std::string endpoint_, asked_, answer_, out_;
+  std::vector<char> in_;  // what has come is in it from `taken_` to `there_`
+  std::size_t taken_ = 0, there_ = 0;
   sockaddr_storage address_{};
   socklen_t address_size_ = 0;
   int socket_ = -1;

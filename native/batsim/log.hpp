@@ -26,9 +26,10 @@ class Log {
 
  private:
   void network(Time time, const char *what, std::string_view message) {
-    if (talks_)
-      std::fprintf(stderr, "[master_host:Scheduler REQ-REP:(2) %f] [network/INFO] %s '%.*s'\n", time, what,
-                   static_cast<int>(message.size()), message.data());
+    if (!talks_) return;
+    std::fprintf(stderr, "[master_host:Scheduler REQ-REP:(2) %f] [network/INFO] %s '", time, what);
+    std::fwrite(message.data(), 1, message.size(), stderr);
+    std::fputs("'\n", stderr);
   }
 
   bool talks_, tells_;

@@ -18,8 +18,8 @@ namespace schedlab::batsim {
 
 namespace {
 
-constexpr int kAborted = 134;           // Batsim's assertions end it with SIGABRT, which shells show so
-constexpr int kBySignal = 128;          // and the number of the signal
+constexpr int kAborted = 134;            // Batsim's assertions end it with SIGABRT, which shells show so
+constexpr int kBySignal = 128;           // and the number of the signal
 volatile std::sig_atomic_t stopped = 0;  // the signal that wants us to end
 
 struct Arguments {
@@ -62,7 +62,7 @@ Arguments read(int count, char **words) {
 }
 
 void listen_to_signals() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = [](int number) { stopped = number; };  // without SA_RESTART: what waits is woken
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before;

@@ -11,7 +11,7 @@ namespace schedlab::batsim {
 
 namespace {
 
-constexpr int kDigits = 15;  // of numbers that everybody reads as they are
+constexpr int kDigits = 15;                                   // of numbers that everybody reads as they are
 constexpr int kSmallestExponent = -4, kLargestExponent = 16;  // between them, numbers are written without one
 
 bool all_digits(std::string_view text) {

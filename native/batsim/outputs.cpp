@@ -24,7 +24,17 @@ constexpr const char *kJobColumns =
     "metadata\n";
 
 // The events of a Pajé trace, with their fields; their numbers count from 1.
-enum Paje { ContainerType = 1, Container, DestroyContainer, StateType, EntityValue, SetState, EventType, NewEvent, VariableType };
+enum Paje {
+  ContainerType = 1,
+  Container,
+  DestroyContainer,
+  StateType,
+  EntityValue,
+  SetState,
+  EventType,
+  NewEvent,
+  VariableType
+};
 constexpr std::pair<const char *, const char *> kEvents[] = {
     {"DefineContainerType", "% Type string\n% Alias string\n% Name string\n"},
     {"CreateContainer", "% Time date\n% Type string\n% Alias string\n% Name string\n% Container string\n"},
@@ -42,7 +52,8 @@ std::string colour(std::int64_t number) {
   const double hue = static_cast<double>(number % kColours * 27 % kColours) / kColours;
   const int sector = static_cast<int>(hue * 6.0);
   const double part = hue * 6.0 - sector, falls = 1.0 - part, rises = 1.0 - (1.0 - part);
-  const double red[] = {1, falls, 0, 0, rises, 1}, green[] = {rises, 1, 1, falls, 0, 0}, blue[] = {0, 0, rises, 1, 1, falls};
+  const double red[] = {1, falls, 0, 0, rises, 1}, green[] = {rises, 1, 1, falls, 0, 0},
+               blue[] = {0, 0, rises, 1, 1, falls};
   return "\"" + formatted("%f", red[sector % 6]) + " " + formatted("%f", green[sector % 6]) + " " +
          formatted("%f", blue[sector % 6]) + "\"";
 }
@@ -96,9 +107,9 @@ void Outputs::left(const Row &row) {
   const auto text = [](std::string_view view) { return static_cast<int>(view.size()); };
   ++all_;
   const bool successful = row.state == kSuccessfully;
-  jobs_->print("%.*s,%.*s,%.*s,%f,%d,%f,%d,%.*s,", text(row.job), row.job.data(), text(row.workload), row.workload.data(),
-               text(row.profile), row.profile.data(), row.submit, row.wanted, row.limit < kNever ? row.limit : -1.0,
-               successful, text(row.state), row.state.data());
+  jobs_->print("%.*s,%.*s,%.*s,%f,%d,%f,%d,%.*s,", text(row.job), row.job.data(), text(row.workload),
+               row.workload.data(), text(row.profile), row.profile.data(), row.submit, row.wanted,
+               row.limit < kNever ? row.limit : -1.0, successful, text(row.state), row.state.data());
   if (row.state == kRejected) {
     ++rejected_;
     jobs_->print(",,,,,,%.*s,,\"%.*s\"\n", text(row.hosts), row.hosts.data(), text(row.metadata), row.metadata.data());
@@ -123,34 +134,35 @@ void Outputs::finish(Time time, double simulation_seconds, double scheduler_seco
   }
   const auto seconds = [](double value) { return formatted("%f", value); };
   // Batsim divides by all jobs, rejected ones too.
-  const auto mean = [&](double total) { return all_ ? seconds(total / static_cast<double>(all_)) : std::string("-nan"); };
-  const std::map<std::string, std::string> values{
-      {"nb_jobs", std::to_string(all_)},
-      {"nb_jobs_finished", std::to_string(finished_)},
-      {"nb_jobs_success", std::to_string(successful_)},
-      {"nb_jobs_killed", std::to_string(finished_ - successful_)},
-      {"nb_jobs_rejected", std::to_string(rejected_)},
-      {"success_rate", mean(static_cast<double>(successful_))},
-      {"makespan", seconds(makespan_)},
-      {"mean_waiting_time", mean(waited_)},
-      {"mean_turnaround_time", mean(stayed_)},
-      {"mean_slowdown", mean(slowdowns_)},
-      {"max_waiting_time", seconds(longest_wait_)},
-      {"max_turnaround_time", seconds(longest_stay_)},
-      {"max_slowdown", seconds(worst_slowdown_)},
-      {"time_sleeping", seconds(0)},
-      {"time_switching_on", seconds(0)},
-      {"time_switching_off", seconds(0)},
-      {"time_idle", seconds(spent_[0])},
-      {"time_computing", seconds(spent_[1])},
-      {"time_unavailable", seconds(0)},
-      {"batsim_version", version},
-      {"consumed_joules", seconds(0)},
-      {"nb_computing_machines", std::to_string(hosts_.size())},
-      {"nb_grouped_switches", "0"},
-      {"nb_machine_switches", "0"},
-      {"scheduling_time", seconds(scheduler_seconds)},
-      {"simulation_time", seconds(simulation_seconds)}};
+  const auto mean = [&](double total) {
+    return all_ ? seconds(total / static_cast<double>(all_)) : std::string("-nan");
+  };
+  const std::map<std::string, std::string> values{{"nb_jobs", std::to_string(all_)},
+                                                  {"nb_jobs_finished", std::to_string(finished_)},
+                                                  {"nb_jobs_success", std::to_string(successful_)},
+                                                  {"nb_jobs_killed", std::to_string(finished_ - successful_)},
+                                                  {"nb_jobs_rejected", std::to_string(rejected_)},
+                                                  {"success_rate", mean(static_cast<double>(successful_))},
+                                                  {"makespan", seconds(makespan_)},
+                                                  {"mean_waiting_time", mean(waited_)},
+                                                  {"mean_turnaround_time", mean(stayed_)},
+                                                  {"mean_slowdown", mean(slowdowns_)},
+                                                  {"max_waiting_time", seconds(longest_wait_)},
+                                                  {"max_turnaround_time", seconds(longest_stay_)},
+                                                  {"max_slowdown", seconds(worst_slowdown_)},
+                                                  {"time_sleeping", seconds(0)},
+                                                  {"time_switching_on", seconds(0)},
+                                                  {"time_switching_off", seconds(0)},
+                                                  {"time_idle", seconds(spent_[0])},
+                                                  {"time_computing", seconds(spent_[1])},
+                                                  {"time_unavailable", seconds(0)},
+                                                  {"batsim_version", version},
+                                                  {"consumed_joules", seconds(0)},
+                                                  {"nb_computing_machines", std::to_string(hosts_.size())},
+                                                  {"nb_grouped_switches", "0"},
+                                                  {"nb_machine_switches", "0"},
+                                                  {"scheduling_time", seconds(scheduler_seconds)},
+                                                  {"simulation_time", seconds(simulation_seconds)}};
   schedule_.emplace(prefix_ + "_schedule.csv");
   std::string names, row;
   for (const auto &[name, value] : values) {
@@ -176,7 +188,8 @@ void Outputs::begin_trace() {
     trace_->print("%%EventDef Paje%s %d\n%s%%EndEventDef\n\n", name, ++number, fields);
   trace_->print("# Container types creation\n%d 0 root_ct \"Machines\"\n", ContainerType);
   trace_->print("%d root_ct machine_ct \"Machine\"\n", ContainerType);
-  trace_->print("%d scheduler_ct \"Scheduler\"\n%d scheduler_ct killer_ct \"Killer\"\n\n", ContainerType, ContainerType);
+  trace_->print("%d 0 scheduler_ct \"Scheduler\"\n%d scheduler_ct killer_ct \"Killer\"\n\n", ContainerType,
+                ContainerType);
   trace_->print("# Event types creation\n%d killer_ct kk \"Job kill\"\n%d machine_ct km \"Job kill\"\n\n", EventType,
                 EventType);
   trace_->print("# Variable types creation\n%d scheduler_ct vu_vt \"Utilization\" \"0.0 0.5 0.0\"\n\n", VariableType);
@@ -196,8 +209,8 @@ void Outputs::begin_trace() {
 
 void Outputs::set(Time time, const std::vector<int> &hosts, const char *value) {
   char before[64], number[16];
-  const std::string_view head(before, static_cast<std::size_t>(std::snprintf(
-                                          before, sizeof before, "%d %f machine_state m", SetState, time)));
+  const std::string_view head(
+      before, static_cast<std::size_t>(std::snprintf(before, sizeof before, "%d %f machine_state m", SetState, time)));
   std::string lines;
   for (const int host : hosts) {
     const auto *end = std::to_chars(number, number + sizeof number, host).ptr;
@@ -217,7 +230,8 @@ void Outputs::spend(Time time, const std::vector<int> &hosts, bool computing) {
 
 void Outputs::write_states(Time time) {
   if (states_)
-    states_->print("%g,0,0,0,%lld,%lld\n", time, static_cast<long long>(hosts_.size()) - busy_, static_cast<long long>(busy_));
+    states_->print("%g,0,0,0,%lld,%lld\n", time, static_cast<long long>(hosts_.size()) - busy_,
+                   static_cast<long long>(busy_));
 }
 
 }  // namespace schedlab::batsim

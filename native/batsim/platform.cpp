@@ -54,7 +54,8 @@ std::vector<std::string> parts_of(const std::string &text) {
 
 std::int64_t whole(const std::string &text, std::int64_t lowest, std::int64_t highest) {
   const std::string digits = stripped(text);
-  const bool plain = !digits.empty() && digits.size() <= 18 && digits.find_first_not_of("0123456789") == std::string::npos;
+  const bool plain =
+      !digits.empty() && digits.size() <= 18 && digits.find_first_not_of("0123456789") == std::string::npos;
   const std::int64_t value = plain ? std::stoll(digits) : -1;
   if (!plain || value < lowest || value > highest) throw Unsupported("'" + text + "' is not the number expected");
   return value;
@@ -84,7 +85,9 @@ double quantity(const std::string &text, const std::vector<std::string_view> &un
   return amount;
 }
 void check_bandwidth(const std::string &text) { quantity(text, {"Bps", "bps"}, true); }
-void check_latency(const std::string &text) { quantity(text, {"w", "d", "h", "m", "s", "ms", "us", "ns", "ps"}, false); }
+void check_latency(const std::string &text) {
+  quantity(text, {"w", "d", "h", "m", "s", "ms", "us", "ns", "ps"}, false);
+}
 
 // Hosts that are alike: one, or a stretch of a cluster.
 struct Stretch {
@@ -171,7 +174,8 @@ class Platform {
     for (const Element &child : element.children)
       if (child.tag == "prop") put(some.properties, named(child), child.get("value"));
     const auto given = roles_.find(some.names.front());
-    for (const std::string &role : parts_of(take(some.properties, "role") + "," + (given == roles_.end() ? "" : given->second))) {
+    for (const std::string &role :
+         parts_of(take(some.properties, "role") + "," + (given == roles_.end() ? "" : given->second))) {
       if (role.empty()) continue;
       if (role != "master" && role != "compute_node" && role != "storage") throw Unsupported("a role");
       some.roles.insert(role);

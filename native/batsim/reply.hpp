@@ -1,5 +1,5 @@
-// What a scheduler says (Batsim 3 and 4, JSON): replies are read and checked; what they mean is looked at where they are
-// applied.
+// What a scheduler says (Batsim 3 and 4, JSON): replies are read and checked; what they mean is looked at where they
+// are applied.
 #pragma once
 
 #include <deque>
@@ -32,9 +32,9 @@ enum class Kind {
 struct Said {
   Kind kind;
   Time timestamp;
-  std::string text;               // as it was said
-  std::string job;                // ExecuteJob, RejectJob, SetJobMetadata, ChangeJobState, ToJobMessage
-  std::string what;               // hosts, metadata, a state, a type
+  std::string text;                // as it was said
+  std::string job;                 // ExecuteJob, RejectJob, SetJobMetadata, ChangeJobState, ToJobMessage
+  std::string what;                // hosts, metadata, a state, a type
   std::vector<std::string> names;  // of jobs, questions, answers
   std::optional<std::vector<std::pair<std::string, std::string>>> mapping;  // executor -> place, as written
   Time call = 0;

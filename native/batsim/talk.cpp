@@ -28,7 +28,8 @@ std::string properties_text(const Properties &properties) {
 
 }  // namespace
 
-Talk::Talk(Workload &workload, const std::vector<Host> &hosts, const Rules &rules, Link &link, Outputs &outputs, Log &log)
+Talk::Talk(Workload &workload, const std::vector<Host> &hosts, const Rules &rules, Link &link, Outputs &outputs,
+           Log &log)
     : workload_(workload),
       hosts_(hosts),
       rules_(rules),
@@ -52,8 +53,8 @@ void Talk::decide(View &view, std::span<const Event> events) {
 bool Talk::more_may_come(Time now) const {
   if (!begun_ || !said_.empty() || ready_at_ > std::max(now, told_) || !calls_.empty()) return true;
   if (live_.empty()) return false;
-  const std::string jobs = live_.size() > 1 ? std::to_string(live_.size()) + " jobs wait"
-                                            : "job '" + live_.begin()->first + "' waits";
+  const std::string jobs =
+      live_.size() > 1 ? std::to_string(live_.size()) + " jobs wait" : "job '" + live_.begin()->first + "' waits";
   throw BatsimError("at " + digits(now) + " s " + jobs +
                     ", nothing will happen any more, and the scheduler does nothing about it; its last reply was " +
                     in_one_line(last_));
@@ -141,9 +142,10 @@ std::string Talk::begins() const {
          boolean(rules_.storage_sharing) +
          ",\"config\":{\"redis-enabled\":false,\"redis-hostname\":\"127.0.0.1\",\"redis-port\":6379,"
          "\"redis-prefix\":\"default\",\"profiles-forwarded-on-submission\":" +
-         boolean(rules_.forward_profiles) + ",\"dynamic-jobs-enabled\":false,\"dynamic-jobs-acknowledged\":" +
-         boolean(rules_.acknowledge) + ",\"profile-reuse-enabled\":false,\"sched-config\":" +
-         quoted(rules_.scheduler_config) + ",\"forward-unknown-events\":false},\"compute_resources\":[" + hosts +
+         boolean(rules_.forward_profiles) +
+         ",\"dynamic-jobs-enabled\":false,\"dynamic-jobs-acknowledged\":" + boolean(rules_.acknowledge) +
+         ",\"profile-reuse-enabled\":false,\"sched-config\":" + quoted(rules_.scheduler_config) +
+         ",\"forward-unknown-events\":false},\"compute_resources\":[" + hosts +
          "],\"storage_resources\":[],\"workloads\":{" + files + "},\"profiles\":{" + profiles + "}}";
 }
 
@@ -194,7 +196,8 @@ void Talk::ask(View &) {
   for (Said &said : reply.events) {
     if (said.timestamp > reply.now)
       throw BatsimError("the scheduler's reply has a time, " + digits(said.timestamp) +
-                        " s, that is later than the reply's own time; it is " + digits(time_) + " s: " + in_one_line(last_));
+                        " s, that is later than the reply's own time; it is " + digits(time_) +
+                        " s: " + in_one_line(last_));
     said_.push_back(std::move(said));
   }
 }
@@ -282,8 +285,7 @@ void Talk::perform(View &view, Said &said) {
 
 void Talk::execute(View &view, Said &said) {
   Live &live = find(said.job);
-  if (live.state != kSubmitted)
-    throw Refused("job '" + live.id + "' cannot start: it is " + std::string(live.state));
+  if (live.state != kSubmitted) throw Refused("job '" + live.id + "' cannot start: it is " + std::string(live.state));
   HostsRead read;
   try {
     read = read_hosts(said.what);
@@ -296,8 +298,8 @@ void Talk::execute(View &view, Said &said) {
   const std::size_t given = said.mapping ? executors(live, said, read.hosts.size()) : read.hosts.size();
   const auto wanted = static_cast<std::size_t>(workload_.line(live.place).hosts);
   if (given != wanted)
-    throw Refused("job '" + live.id + "' asks for " + std::to_string(wanted) + " hosts and gets " + std::to_string(given) +
-                  (said.mapping ? " executors in its mapping" : " hosts"));
+    throw Refused("job '" + live.id + "' asks for " + std::to_string(wanted) + " hosts and gets " +
+                  std::to_string(given) + (said.mapping ? " executors in its mapping" : " hosts"));
   bool started = false;
   try {
     started = start(view, live, read.hosts);
@@ -306,8 +308,8 @@ void Talk::execute(View &view, Said &said) {
     throw;
   }
   if (!started)
-    throw Refused("job '" + live.id + "' cannot start there: " +
-                  (view.refusal.empty() ? std::string("it does not fit") : view.refusal));
+    throw Refused("job '" + live.id +
+                  "' cannot start there: " + (view.refusal.empty() ? std::string("it does not fit") : view.refusal));
   live.alloc = read.canonical ? std::move(said.what) : hosts_text(read.hosts);
   live.hosts = std::move(read.hosts);
   live.state = kRunning, live.start = view.now();
@@ -377,7 +379,8 @@ void Talk::kill(View &view, const std::vector<std::string> &jobs) {
       continue;
     }
     Live &live = found->second;
-    if (live.state != kRunning || live.hosts.empty()) throw Refused("job '" + job + "' cannot be killed: it does not run");
+    if (live.state != kRunning || live.hosts.empty())
+      throw Refused("job '" + job + "' cannot be killed: it does not run");
     const Profile &profile = workload_.profile(live.place);
     const double done = view.job(live.slot).done(view.now()) / profile.seconds;
     progress += (progress.empty() ? "" : ",") + quoted(job) + ":{\"profile_name\":" + quoted(profile.name) +
@@ -401,7 +404,10 @@ void Talk::change_state(View &view, const std::string &job, const std::string &s
     reject(view, job);
   } else if (live.state == kRunning && ends && live.hosts.empty()) {
     view.withdraw(live.slot);
-    leave(live, state == kSuccessfully ? kSuccessfully : state == kFailed ? kFailed : state == kKilled ? kKilled : kAtWalltime);
+    leave(live, state == kSuccessfully ? kSuccessfully
+                : state == kFailed     ? kFailed
+                : state == kKilled     ? kKilled
+                                       : kAtWalltime);
   } else {
     throw Refused("job '" + job + "' cannot become " + state + ": it is " + std::string(live.state) +
                   (live.hosts.empty() ? "" : " on hosts; it can be killed"));
@@ -431,8 +437,13 @@ void Talk::leave(Live &live, std::string_view state) {
                                               " jobs completed so far");
   const Line &line = workload_.line(live.place);
   if (!live.hosts.empty()) outputs_.stopped(time_, live.id, live.hosts, state == kAtWalltime || state == kKilled);
-  Row row{workload_.document(live.place).name, workload_.name(live.place), workload_.profile(live.place).name,
-          line.submit, line.hosts, line.limit, state};
+  Row row{workload_.document(live.place).name,
+          workload_.name(live.place),
+          workload_.profile(live.place).name,
+          line.submit,
+          line.hosts,
+          line.limit,
+          state};
   if (state != kRejected) row.start = live.start, row.runtime = time_ - live.start, row.hosts = live.alloc;
   row.metadata = live.metadata;
   outputs_.left(row);

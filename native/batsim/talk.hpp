@@ -38,7 +38,7 @@ class Talk final : public Decider {
   bool more_may_come(Time now) const;  // a BatsimError says what jobs wait for in vain
   void finish(Time now);               // the simulation has ended
 
-  Time time() const { return last_told_; }  // of the simulation, when something was last told
+  Time time() const { return last_told_; }   // of the simulation, when something was last told
   double waited() const { return waited_; }  // seconds by our clock, for the scheduler
 
  private:

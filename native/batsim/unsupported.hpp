@@ -1,4 +1,5 @@
-// What is not carried here: schedlab's Python program takes over, which carries all, and has the words for all mistakes.
+// What is not carried here: schedlab's Python program takes over, which carries all, and has the words for all
+// mistakes.
 #pragma once
 
 #include <stdexcept>

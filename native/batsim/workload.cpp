@@ -102,7 +102,8 @@ void read_document(Document &document) {
   json.end();
   if (hosts < 1 || jobs.empty() || profiles.empty()) throw Unsupported("no workload of Batsim");
   Json of_profiles(profiles);
-  of_profiles.object([&](const std::string &name) { document.profiles.push_back(read_profile(name, of_profiles.raw())); });
+  of_profiles.object(
+      [&](const std::string &name) { document.profiles.push_back(read_profile(name, of_profiles.raw())); });
   Profiles known;
   for (std::uint32_t i = 0; i < document.profiles.size(); ++i)
     if (!known.emplace(document.profiles[i].name, i).second) throw Unsupported("a profile twice");

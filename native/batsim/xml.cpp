@@ -25,13 +25,7 @@ class Reader {
     spaces();
     if (starts("<?xml")) declaration();
     misc();
-    if (starts("<!DOCTYPE")) {
-      const std::size_t end = text_.find('>', at_);
-      const std::string_view type = text_.substr(at_, end - at_);
-      if (end == std::string_view::npos || type.find('[') != std::string_view::npos) throw Unsupported("a DOCTYPE");
-      at_ = end + 1;
-      misc();
-    }
+    if (starts("<!DOCTYPE")) type(), misc();
     Element root = element(0);
     misc();
     if (at_ < text_.size()) throw Unsupported("more than one root");
@@ -40,21 +34,42 @@ class Reader {
 
  private:
   bool starts(std::string_view word) const { return text_.substr(at_, word.size()) == word; }
-  void spaces() {
+  bool spaces() {  // whether there were any
+    const std::size_t begin = at_;
     while (at_ < text_.size() && is_space(text_[at_])) ++at_;
+    return at_ > begin;
   }
   void expect(char c) {
     if (at_ >= text_.size() || text_[at_] != c) throw Unsupported("XML that is not well formed");
     ++at_;
   }
 
+  // <?xml version='1.0' encoding="utf-8"?>
   void declaration() {
-    const std::size_t end = text_.find("?>", at_);
-    std::string said(text_.substr(at_, end == std::string_view::npos ? end : end - at_));
-    std::transform(said.begin(), said.end(), said.begin(), [](unsigned char c) { return std::tolower(c); });
-    if (end == std::string_view::npos || (said.find("encoding") != std::string::npos && said.find("utf-8") == std::string::npos))
-      throw Unsupported("another encoding");
-    at_ = end + 2;
+    at_ += std::string_view("<?xml").size();
+    for (const std::string_view known : {"version", "encoding"}) {
+      const bool apart = spaces();
+      if (starts("?>") && known != "version") break;
+      if (!apart || name() != known) throw Unsupported("an XML declaration");
+      spaces(), expect('='), spaces();
+      std::string said = value();
+      std::transform(said.begin(), said.end(), said.begin(), [](unsigned char c) { return std::tolower(c); });
+      if (said != "1.0" && said != "utf-8") throw Unsupported("an XML declaration");
+      if ((said == "1.0") != (known == "version")) throw Unsupported("an XML declaration");
+    }
+    spaces(), expect('?'), expect('>');
+  }
+
+  // <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+  void type() {
+    at_ += std::string_view("<!DOCTYPE").size();
+    gap(), name();
+    const bool apart = spaces();
+    if (apart && starts("SYSTEM")) at_ += std::string_view("SYSTEM").size(), gap(), value(), spaces();
+    expect('>');
+  }
+  void gap() {
+    if (!spaces()) throw Unsupported("no space");
   }
 
   // Spaces and comments between elements.
@@ -98,8 +113,9 @@ class Reader {
   }
 
   static char entity(std::string_view name) {
-    static constexpr std::pair<std::string_view, char> kKnown[] = {{"amp", '&'}, {"lt", '<'},   {"gt", '>'},  {"quot", '"'},
-                                                                   {"apos", '\''}, {"#10", '\n'}, {"#9", '\t'}, {"#13", '\r'}};
+    static constexpr std::pair<std::string_view, char> kKnown[] = {{"amp", '&'},  {"lt", '<'},    {"gt", '>'},
+                                                                   {"quot", '"'}, {"apos", '\''}, {"#10", '\n'},
+                                                                   {"#9", '\t'},  {"#13", '\r'}};
     for (const auto &[known, character] : kKnown)
       if (name == known) return character;
     throw Unsupported("an entity");
@@ -111,8 +127,7 @@ class Reader {
     Element found;
     found.tag = name();
     for (;;) {
-      const bool apart = at_ < text_.size() && is_space(text_[at_]);
-      spaces();
+      const bool apart = spaces();
       if (starts("/>")) return at_ += 2, found;
       if (starts(">")) break;
       if (!apart) throw Unsupported("attributes without a space between them");

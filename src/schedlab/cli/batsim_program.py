@@ -39,7 +39,7 @@ def take_our_place(words: Sequence[str]) -> None:
         return
     sys.stdout.flush()
     otherwise = ["/usr/bin/env", f"{CHOICE}=python", sys.executable, "-m", "schedlab", "batsim", *words]
-    os.execv(program, [program, *_arguments(given), "--", *otherwise])
+    os.execv(program, [program, *program_arguments(given), "--", *otherwise])
 
 
 def _program() -> str | None:
@@ -50,8 +50,8 @@ def _program() -> str | None:
     return next((path for path in paths if os.access(path, os.X_OK)), None)
 
 
-def _arguments(given: Namespace) -> list[str]:
-    said = [version(), *(corresponds("Workload", f"w{n}", file) for n, file in enumerate(given.workload))]
+def program_arguments(given: Namespace) -> list[str]:
+    said = [*(corresponds("Workload", f"w{n}", file) for n, file in enumerate(given.workload)), version()]
     found = [
         f"platform={given.platform}",
         *(f"workload={os.path.realpath(file)}" for file in given.workload),
