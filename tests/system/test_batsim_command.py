@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import zmq
 from tests import commands
-from tests.batsim_talk import Fcfs, Scripted, execute, submitted, write_workload
+from tests.batsim_doors import NOT_CARRIED, by_the_program
+from tests.batsim_talk import Fcfs, Scripted, execute, notify, submitted, write_workload
 
 PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -214,6 +219,89 @@ def test_a_scheduler_that_asks_for_what_cannot_be(platform: Path, workload: Path
     assert done.returncode == 134
     assert "job 'w0!1' cannot have host 9" in done.stderr
     assert (tmp_path / "out_jobs.csv").is_file() and not (tmp_path / "out_schedule.csv").exists()
+
+
+# ---- without Python, where all jobs are delays (that both do the same: tests/property/test_batsim_program.py) ----
+
+
+def test_delays_need_no_python(platform: Path, workload: Path, tmp_path: Path) -> None:
+    """Until the program takes over, nothing is imported that is large."""
+    scheduler = Scripted(Fcfs(4))
+    words = ["-p", platform, "-w", workload, "-e", tmp_path / "out", "-s", scheduler.endpoint, "-q"]
+    command = [sys.executable, "-X", "importtime", "-m", "schedlab", "batsim", *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    scheduler.dismiss()
+    assert done.returncode == 0 and len(table(tmp_path / "out_jobs.csv")) == 3
+    assert "argparse" in done.stderr
+    assert not re.search("typer|numpy|msgspec|pathlib|schedlab._core", done.stderr)
+
+
+STORAGE = '<host id="disk" speed="1Gf"><prop id="role" value="storage"/></host></zone>'
+
+
+@pytest.mark.parametrize(
+    "what", ["work", "storage", "compressed", "a mistake", "an option", "a platform in another encoding"]
+)
+def test_what_the_program_does_not_carry_python_does(platform: Path, tmp_path: Path, what: str) -> None:
+    profiles = {"ten": {"type": "delay", "delay": 10}}
+    if what == "work":
+        profiles["ten"] = {"type": "parallel_homogeneous", "cpu": 1e10, "com": 0}
+    workload = write_workload(tmp_path, [{"id": 1}, {"id": 1 if what == "a mistake" else 2, "res": 4}], profiles)
+    options = ["--enable-dynamic-jobs"] if what == "an option" else []
+    if what == "storage":
+        platform.write_text(PLATFORM.replace("</zone>", STORAGE))
+    if what == "compressed":
+        (tmp_path / "w.json.gz").write_bytes(gzip.compress(workload.read_bytes()))
+        workload = tmp_path / "w.json.gz"
+    if what == "a platform in another encoding":
+        platform.write_bytes(
+            PLATFORM.replace("'1.0'", "'1.0' encoding='latin-1'").replace("AS0", "ä").encode("latin-1")
+        )
+    words = ["-p", str(platform), "-w", str(workload), "-e", str(tmp_path / "out"), *options]
+    if not options:
+        assert by_the_program(words, "tcp://127.0.0.1:1") == (NOT_CARRIED, "")
+    if what == "a mistake":
+        done = batsim(*words)
+        assert done.returncode == 134 and "two jobs have the id '1'" in done.stderr
+        return
+    scheduler = Scripted(Registers(Fcfs(4)) if options else Fcfs(4))
+    done = batsim(*words, "-s", scheduler.endpoint)
+    scheduler.dismiss()
+    assert done.returncode == 0, done.stderr
+    assert [row["finish_time"] for row in table(tmp_path / "out_jobs.csv")] == ["10.000000", "20.000000"]
+
+
+class Registers:
+    """It has nothing to register."""
+
+    def __init__(self, decide: Fcfs) -> None:
+        self.decide, self.said = decide, False
+
+    def __call__(self, message: dict[str, Any]) -> list[Any]:
+        finished = [] if self.said else [notify("registration_finished")]
+        self.said = True
+        return [*finished, *self.decide(message)]
+
+
+@pytest.mark.parametrize("by", ["program", "python"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_that_waits_for_its_scheduler_can_be_stopped(
+    platform: Path, workload: Path, tmp_path: Path, by: str, number: signal.Signals
+) -> None:
+    with zmq.Context() as context, context.socket(zmq.REP) as silent:
+        socket = f"tcp://127.0.0.1:{silent.bind_to_random_port('tcp://127.0.0.1')}"
+        words = ["-p", platform, "-w", workload, "-e", tmp_path / "out", "-s", socket]
+        command = [sys.executable, "-m", "schedlab", "batsim", *map(str, words)]
+        environment = os.environ | {"SCHEDLAB_BATSIM": by}
+        with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stderr is not None
+            while "SIMULATION_BEGINS" not in process.stderr.readline():
+                assert process.poll() is None
+            process.send_signal(number)
+            said = process.stderr.read()
+        silent.close(0)
+    assert process.returncode == 128 + number and "interrupted" in said
+    assert (tmp_path / "out_jobs.csv").read_text().startswith("job_id,")
 
 
 def test_it_starts_without_what_makes_tables(platform: Path, workload: Path, tmp_path: Path) -> None:
