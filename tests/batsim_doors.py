@@ -23,6 +23,7 @@ from tests.fuzz_batsim import ODD, Whimsical
 from tests.fuzzing import mutate
 
 import schedlab
+from schedlab.bridge.batsim.resources import hosts_text
 from schedlab.cli.batsim import run_batsim
 from schedlab.cli.batsim_arguments import parse
 from schedlab.cli.batsim_program import PROGRAM, program_arguments
@@ -49,6 +50,8 @@ class Lively(Fcfs):
         now = heard["now"]
         self.gone += [event["data"]["job_id"] for event in heard["events"] if event["type"] == "JOB_COMPLETED"]
         said = list(self(heard))
+        for _, data in said:
+            data["alloc"] = self._written(data["alloc"])
         running = [job for job in (*self.has, *self.gone[-2:]) if job not in self.elsewhere]
         if running and chance.random() < 0.1:
             said.append(("KILL_JOB", {"job_ids": chance.choices(running, k=chance.randint(1, 2))}))
@@ -70,6 +73,12 @@ class Lively(Fcfs):
             events.append({"timestamp": now + 1, "type": "CHANGE_JOB_STATE", "data": data})
         later = max([now, *(event["timestamp"] for event in events)]) + chance.choice((0, 0, 0, 2))
         return json.dumps({"now": later, "events": events}).encode()
+
+    def _written(self, alloc: str) -> str:
+        """The same hosts in other words."""
+        hosts = list(map(int, alloc.split()))
+        texts = alloc, hosts_text(hosts), " ".join(map(str, reversed(hosts))), f"{alloc} {hosts[0]}"
+        return self.chance.choice(texts)
 
 
 @dataclass
@@ -179,7 +188,11 @@ def _platform(chance: random.Random, folder: Path) -> Path:
         )
     )
     master = chance.choice(
-        ('<host id="master_host" speed="1Gf"/>', '<host id="m" speed="1f"><prop id="role" value="master"/></host>')
+        (
+            '<host id="master_host" speed="1Gf"/>',
+            '<host id="master_host7" speed="1Gf"/>',
+            '<host id="m" speed="1f"><prop id="role" value="master"/></host>',
+        )
     )
     path = folder / "platform.xml"
     path.write_text(
@@ -205,7 +218,7 @@ def _workload(chance: random.Random, folder: Path, number: int) -> Path:
         name = chance.choice((place, place, str(place), f"job {place}", f"w{number}!{place}"))
         job = {"id": name, "subtime": chance.choice((0, 0, 3, 7.25, place / 3)), "res": chance.choice((1, 1, 2, 3, 4))}
         job |= {"profile": chance.choice(list(profiles))}
-        job |= {"walltime": chance.choice((-1, 2, 12.5, 1000))} if chance.random() < 0.6 else {}
+        job |= {"walltime": chance.choice((-1, 2, 2.5, 10, 12.5, 1000))} if chance.random() < 0.6 else {}
         job |= {"user": {"name": 'ä"\\', "groups": [1, None, True]}} if chance.random() < 0.2 else {}
         jobs.append(dict(chance.sample(list(job.items()), k=len(job))))
     path = folder / f"workload{number}.json"
@@ -226,7 +239,7 @@ def compare(chance: random.Random, folder: Path, *, garbled: bool = False) -> Pl
     words = write_case(chance, folder)
     if garbled:
         path = chance.choice([Path(word) for word in words if word.endswith((".xml", ".json"))])
-        path.write_bytes(mutate(path.read_bytes(), chance, ODD, times=(1, 1, 2)))
+        path.write_bytes(mutate(path.read_bytes(), chance, ODD, times=(0, 1, 1), lengths=(0, 1, 3)))
     partner: Callable[[random.Random], Partner] = chance.choice((Lively, Whimsical))
     seed = chance.random()
     program = play(by_the_program, words, partner(random.Random(seed)), folder)

@@ -16,4 +16,7 @@ def test_the_same_conversations_files_and_mistakes(first: int, garbled: bool, tm
     for seed in range(first, first + 40):
         played = compare(random.Random(seed), tmp_path, garbled=garbled)
         codes.append(None if played is None else played.code)
-    assert 8 <= codes.count(0) <= 36  # it carries them, also where what schedulers say makes no sense
+    least, most = (
+        (1, 20) if garbled else (8, 36)
+    )  # which go well; others are not carried, or a scheduler talks nonsense
+    assert least <= codes.count(0) <= most and (garbled or None not in codes)
