@@ -131,9 +131,12 @@ def by_python(words: Sequence[str], socket: str) -> tuple[int, str]:
 
 def by_the_program(words: Sequence[str], socket: str) -> tuple[int, str]:
     program = next(path for folder in schedlab.__path__ if os.access(path := f"{folder}/{PROGRAM}", os.X_OK))
+    arguments = program_arguments(parse([*words, "-s", socket]))
+    if arguments is None:
+        return NOT_CARRIED, ""
     otherwise = ["/bin/sh", "-c", f"exit {NOT_CARRIED}"]
     done = subprocess.run(
-        [program, *program_arguments(parse([*words, "-s", socket])), "--", *otherwise],
+        [program, *arguments, "--", *otherwise],
         capture_output=True,
         timeout=SECONDS,
     )
@@ -232,20 +235,22 @@ def _workload(chance: random.Random, folder: Path, number: int) -> Path:
 
 
 def compare(chance: random.Random, folder: Path, *, garbled: bool = False) -> Played | None:
-    """One simulation twice: what the program makes of it has to be the same; nothing if it does not carry it.
-
-    `garbled`: a file may have had an accident. What the program carries all the same, Python has to carry, too.
-    """
+    """A random simulation; `garbled`: one of its files may have had an accident."""
     words = write_case(chance, folder)
     if garbled:
         path = chance.choice([Path(word) for word in words if word.endswith((".xml", ".json"))])
         path.write_bytes(mutate(path.read_bytes(), chance, ODD, times=(0, 1, 1), lengths=(0, 1, 3)))
     partner: Callable[[random.Random], Partner] = chance.choice((Lively, Whimsical))
     seed = chance.random()
-    program = play(by_the_program, words, partner(random.Random(seed)), folder)
-    if garbled and program.code == NOT_CARRIED:
+    return twice(words, lambda: partner(random.Random(seed)), folder)
+
+
+def twice(words: Sequence[str], partner: Callable[[], Partner], folder: Path) -> Played | None:
+    """What the program makes of a simulation has to be what Python makes of it; nothing if it does not carry it."""
+    program = play(by_the_program, words, partner(), folder)
+    if program.code == NOT_CARRIED:
         return None
-    python = play(by_python, words, partner(random.Random(seed)), folder)
+    python = play(by_python, words, partner(), folder)
     assert program.heard == python.heard, python.said
     assert program.files == python.files
     assert (program.code, program.mistake()) == (python.code, python.mistake())

@@ -10,7 +10,8 @@
 namespace schedlab::batsim {
 
 std::string read_file(const std::string &path) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Without blocking: a pipe is refused, and not waited for.
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat facts;
   std::string content;
   bool whole = file >= 0 && fstat(file, &facts) == 0 && S_ISREG(facts.st_mode);

@@ -28,6 +28,8 @@ std::optional<std::uint32_t> code_unit(std::string_view digits) {
   return value;
 }
 
+constexpr std::size_t kUsualNumber = 200;  // characters, more than which it could be infinite without an exponent
+
 constexpr bool is_high(std::uint32_t unit) { return unit >= 0xD800 && unit < 0xDC00; }
 constexpr bool is_low(std::uint32_t unit) { return unit >= 0xDC00 && unit < 0xE000; }
 
@@ -68,7 +70,8 @@ void Json::close(char c) {
 }
 
 void Json::end() {
-  if (peek() != '\0' || at_ < text_.size()) fail("something follows");
+  skip_spaces();
+  if (at_ < text_.size()) fail("something follows");
 }
 
 std::string Json::string() {
@@ -79,6 +82,7 @@ std::string Json::string() {
   const std::size_t begin = at_ + 1;
   skip_string();
   const std::string_view inside = text_.substr(begin, at_ - 1 - begin);
+  if (!valid_utf8(inside)) fail("a string is no UTF-8");
   if (inside.find('\\') == std::string_view::npos) return std::string(inside);
   std::string found;
   for (std::size_t i = 0; i < inside.size(); ++i) {
@@ -103,17 +107,14 @@ std::string Json::string() {
         found += '\f';
         break;
       case 'u': {
-        const auto unit = code_unit(inside.substr(i + 1, 4));
-        if (!unit || is_low(*unit)) fail("a \\u is no character");
+        const std::uint32_t unit = *code_unit(inside.substr(i + 1, 4));
         i += 4;
-        if (!is_high(*unit)) {
-          append_utf8(found, *unit);
+        if (!is_high(unit)) {
+          append_utf8(found, unit);
           break;
         }
-        const auto low = inside.substr(i + 1, 2) == "\\u" ? code_unit(inside.substr(i + 3, 4)) : std::nullopt;
-        if (!low || !is_low(*low)) fail("a \\u is half a character");
+        append_utf8(found, 0x10000 + ((unit - 0xD800) << 10) + (*code_unit(inside.substr(i + 3, 4)) - 0xDC00));
         i += 6;
-        append_utf8(found, 0x10000 + ((*unit - 0xD800) << 10) + (*low - 0xDC00));
         break;
       }
       default:
@@ -170,9 +171,7 @@ void Json::skip(int depth) {
         skip_string();
         if (peek() != ':') fail("':' is missing");
         ++at_;
-        skip_spaces();
       }
-      skip_spaces();
       skip(depth + 1);
       const char c = peek();
       ++at_;
@@ -211,8 +210,13 @@ void Json::skip_string() {
     if (c != '\\') continue;
     if (++at_ >= text_.size()) break;
     if (text_[at_] == 'u') {
-      if (!code_unit(text_.substr(at_ + 1, 4))) fail("a \\u is no character");
+      const auto unit = code_unit(text_.substr(at_ + 1, 4));
+      if (!unit || is_low(*unit)) fail("a \\u is no character");
       at_ += 4;
+      if (!is_high(*unit)) continue;
+      const auto low = text_.substr(at_ + 1, 2) == "\\u" ? code_unit(text_.substr(at_ + 3, 4)) : std::nullopt;
+      if (!low || !is_low(*low)) fail("a \\u is half a character");
+      at_ += 6;
     } else if (std::string_view("\"\\/bfnrt").find(text_[at_]) == std::string_view::npos) {
       fail("a string has an unknown escape");
     }
@@ -235,8 +239,11 @@ void Json::skip_number() {
   if (at_ < text_.size() && (text_[at_] == 'e' || text_[at_] == 'E')) {
     ++at_;
     if (at_ < text_.size() && (text_[at_] == '+' || text_[at_] == '-')) ++at_;
+    const std::size_t exponent = at_;
     digits();
+    odd_numbers_ |= at_ - exponent > 2;
   }
+  odd_numbers_ |= at_ - begin > kUsualNumber;
 }
 
 std::string quoted(std::string_view text) {

@@ -50,8 +50,9 @@ class Json {
   std::string_view plain_string();  // without quotes; nothing if there are escapes in it
   bool is_string() { return peek() == '"'; }
   bool is_null() { return peek() == 'n'; }
-  std::size_t at() { return skip_spaces(), at_; }  // where the next value begins
-  void end();                                      // nothing may follow
+  // Whether there was a number of which nobody knows without a closer look that it is finite.
+  bool has_odd_numbers() const { return odd_numbers_; }
+  void end();  // nothing may follow
 
  private:
   char peek();  // the next character that is no space; 0 at the end
@@ -64,10 +65,11 @@ class Json {
   void skip_number();
   [[noreturn]] void fail(const char *what) const;
 
-  static constexpr int kDeepest = 500;
+  static constexpr int kDeepest = 900;
   std::string_view text_;
   std::size_t at_ = 0;
   int depth_ = 0;
+  bool odd_numbers_ = false;
 };
 
 std::string quoted(std::string_view text);                     // as a JSON string

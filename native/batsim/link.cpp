@@ -13,6 +13,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "numbers.hpp"
 #include "unsupported.hpp"
 
 namespace schedlab::batsim {
@@ -23,7 +24,8 @@ constexpr unsigned char kMore = 1, kLong = 2, kCommand = 4;
 constexpr std::size_t kPiece = 1 << 16, kLongestQuote = 400;
 constexpr std::uint64_t kLargest = std::uint64_t{1} << 32;  // bytes of a message; what claims to be more is none
 constexpr long kTryEvery = 20'000'000;                      // nanoseconds after which it is tried again to connect
-constexpr time_t kLastPatience = 10;                        // seconds for the answer to SIMULATION_ENDS
+constexpr suseconds_t kLookEvery = 200'000;                 // microseconds of silence after which it is looked around
+constexpr std::chrono::seconds kLastPatience(10);           // for the answer to SIMULATION_ENDS
 
 constexpr std::size_t kGreeting = 64;
 std::string greeting() {
@@ -42,19 +44,28 @@ std::string ready() {
 
 }  // namespace
 
-std::string in_one_line(std::string_view message) {
+std::string folded(std::string_view message) {
   std::string text;
   bool space = false;
   for (const char c : message) {
-    if (c == ' ' || (c >= '\t' && c <= '\r')) {
+    if (c == ' ' || (c >= '\t' && c <= '\r') || c == '\0') {
       space = !text.empty();
       continue;
     }
     if (space) text += ' ';
     space = false, text += c;
   }
+  return text;
+}
+
+std::string in_one_line(std::string_view message) {
+  const std::string text = folded(message);
   if (text.size() <= kLongestQuote) return text;
-  return text.substr(0, kLongestQuote / 2) + " […] " + text.substr(text.size() - kLongestQuote / 2);
+  const auto inside = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
+  std::size_t first = kLongestQuote / 2, last = text.size() - kLongestQuote / 2;
+  while (first > 0 && inside(first)) --first;  // no half characters
+  while (last < text.size() && inside(last)) ++last;
+  return text.substr(0, first) + " […] " + text.substr(last);
 }
 
 Link::Link(const std::string &endpoint, const volatile std::sig_atomic_t &stopped)
@@ -73,9 +84,7 @@ Link::Link(const std::string &endpoint, const volatile std::sig_atomic_t &stoppe
   std::string host = endpoint.substr(6, colon - 6), port = endpoint.substr(colon + 1);
   if (host == "*") host = "127.0.0.1";
   if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  if (port.empty() || port.size() > 5 || port.find_first_not_of("0123456789") != std::string::npos ||
-      std::stoi(port) < 1 || std::stoi(port) > 65535)
-    throw Unsupported("an endpoint");
+  if (!whole_number(port, 1, 65535)) throw Unsupported("an endpoint");
   addrinfo wanted{}, *found = nullptr;
   wanted.ai_socktype = SOCK_STREAM;
   if (getaddrinfo(host.c_str(), port.c_str(), &wanted, &found) != 0) throw Unsupported("an endpoint");
@@ -92,22 +101,22 @@ Link::~Link() {
   if (socket_ >= 0) close(socket_);
 }
 
-std::string_view Link::exchange(std::string_view message) {
+std::string Link::exchange(std::string_view message) {
   asked_ = message;
+  look();
   if (socket_ < 0) connect();
   if (taken_ < there_) not_understood("it has said something that it was not asked");
   taken_ = there_ = 0;
   // A REQ's envelope: an empty frame before the message.
-  out_.assign({static_cast<char>(kMore), '\0'});
+  std::string bytes{static_cast<char>(kMore), '\0'};
   if (message.size() < 256) {
-    out_ += '\0', out_ += static_cast<char>(message.size());
+    bytes += '\0', bytes += static_cast<char>(message.size());
   } else {
-    out_ += static_cast<char>(kLong);
-    for (int byte = 7; byte >= 0; --byte) out_ += static_cast<char>(message.size() >> (8 * byte));
+    bytes += static_cast<char>(kLong);
+    for (int byte = 7; byte >= 0; --byte) bytes += static_cast<char>(message.size() >> (8 * byte));
   }
-  out_ += message;
-  send(out_);
-  answer_.clear();
+  send(bytes.append(message));
+  std::string answer;
   int parts = 0;
   bool empty_first = true;
   for (;;) {
@@ -116,18 +125,17 @@ std::string_view Link::exchange(std::string_view message) {
     if (parts++ == 0)
       empty_first = next.body.empty();
     else
-      answer_ = next.body;
+      answer = next.body;
     if (!(next.flags & kMore)) break;
   }
   if (parts != 2 || !empty_first)
     not_understood("its answer has " + std::to_string(parts) + " parts, expected one message");
-  return answer_;
+  return answer;
 }
 
-std::string_view Link::exchange_last(std::string_view message) {
-  const timeval patience{kLastPatience, 0};
+std::string Link::exchange_last(std::string_view message) {
+  until_ = std::chrono::steady_clock::now() + kLastPatience;
   try {
-    if (socket_ >= 0) setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     return exchange(message);
   } catch (const BatsimError &) {
     return {};
@@ -142,14 +150,16 @@ void Link::connect() {
     if (::connect(socket_, reinterpret_cast<const sockaddr *>(&address_), address_size_) == 0) break;
     const int error = errno;
     close(socket_), socket_ = -1;
-    look_for_signals();
     if (error != ECONNREFUSED && error != ECONNRESET && error != ENOENT && error != EINTR)
       throw BatsimError("cannot connect to " + endpoint_ + ": " + std::strerror(error));
     const timespec pause{0, kTryEvery};
     nanosleep(&pause, nullptr);
-    look_for_signals();
+    look();
   }
   const int yes = 1;
+  const timeval patience{0, kLookEvery};
+  for (const int direction : {SO_RCVTIMEO, SO_SNDTIMEO})
+    setsockopt(socket_, SOL_SOCKET, direction, &patience, sizeof patience);
   if (address_.ss_family != AF_UNIX) setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   greet();
 }
@@ -157,16 +167,18 @@ void Link::connect() {
 void Link::greet() {
   send(greeting());
   const std::string theirs(take(kGreeting));
-  if (theirs[0] != '\xff' || theirs[9] != '\x7f') not_understood("it does not speak ZeroMQ's protocol");
-  if (theirs[10] < 3 || theirs.compare(12, 5, std::string("NULL\0", 5)) != 0)
-    not_understood("it speaks version " + std::to_string(theirs[10]) + " of ZeroMQ's protocol, or wants a password");
+  const int version = static_cast<unsigned char>(theirs[10]);
+  if (theirs[0] != '\xff' || theirs[9] != '\x7f') no_scheduler("it does not speak ZeroMQ's protocol");
+  if (version < 3 || theirs.compare(12, 5, std::string("NULL\0", 5)) != 0)
+    no_scheduler("it speaks version " + std::to_string(version) + " of ZeroMQ's protocol, or wants a password");
   send(ready());
   using namespace std::string_literals;
   const Frame meets = frame();
-  if (!(meets.flags & kCommand) || !meets.body.starts_with("\x05READY")) not_understood("it does not want to talk");
+  if (!(meets.flags & kCommand) || !meets.body.starts_with("\x05READY"))
+    no_scheduler("it does not want to talk: " + in_one_line(meets.body));
   if (meets.body.find("\x0bSocket-Type\0\0\0\x03REP"s) == std::string_view::npos &&
       meets.body.find("\x0bSocket-Type\0\0\0\x06ROUTER"s) == std::string_view::npos)
-    not_understood("it is not a REP socket");
+    no_scheduler("it is not a REP socket");
 }
 
 void Link::send(std::string_view bytes) {
@@ -175,8 +187,9 @@ void Link::send(std::string_view bytes) {
     if (sent >= 0) {
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     } else {
-      look_for_signals();
-      if (errno != EINTR) lost(std::strerror(errno));
+      const int error = errno;
+      look();
+      if (error != EINTR && error != EAGAIN) lost(std::strerror(error));
     }
   }
 }
@@ -186,11 +199,9 @@ void Link::read() {
   for (;;) {
     const ssize_t came = recv(socket_, in_.data() + there_, in_.size() - there_, 0);
     if (came > 0) return there_ += static_cast<std::size_t>(came), void();
-    if (came < 0 && errno == EINTR) {
-      look_for_signals();
-      continue;
-    }
-    lost(came == 0 ? "it is closed" : std::strerror(errno));
+    const int error = errno;
+    if (came == 0 || (error != EINTR && error != EAGAIN)) lost(came == 0 ? "it is closed" : std::strerror(error));
+    look();
   }
 }
 
@@ -205,22 +216,27 @@ Link::Frame Link::frame() {
   const unsigned char flags = byte(take(1)[0]);
   std::uint64_t size = 0;
   for (const char c : take(flags & kLong ? 8 : 1)) size = size << 8 | byte(c);
-  if (size > kLargest) not_understood("its answer has " + std::to_string(size) + " bytes");
+  if (size > kLargest) not_understood("its answer has " + grouped(static_cast<std::int64_t>(size)) + " bytes");
   return {flags, take(size)};
 }
 
+void Link::fail(const std::string &said) const { throw BatsimError(said + "; it was asked " + in_one_line(asked_)); }
+
 void Link::lost(const std::string &why) const {
-  throw BatsimError("the connection to the scheduler at " + endpoint_ + " broke: " + why + "; it was asked " +
-                    in_one_line(asked_));
+  fail("the connection to the scheduler at " + endpoint_ + " broke: " + why);
 }
 
 void Link::not_understood(const std::string &why) const {
-  throw BatsimError("the scheduler at " + endpoint_ + " cannot be understood: " + why + "; it was asked " +
-                    in_one_line(asked_));
+  fail("the scheduler at " + endpoint_ + " cannot be understood: " + why);
 }
 
-void Link::look_for_signals() const {
+void Link::no_scheduler(const std::string &why) const {
+  throw BatsimError("there is no scheduler at " + endpoint_ + ": " + why);
+}
+
+void Link::look() const {
   if (stopped_ != 0) throw Interrupted("interrupted");
+  if (std::chrono::steady_clock::now() > until_) throw BatsimError("the scheduler has not answered");
 }
 
 }  // namespace schedlab::batsim

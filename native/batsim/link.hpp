@@ -4,6 +4,7 @@
 
 #include <sys/socket.h>
 
+#include <chrono>
 #include <csignal>
 #include <stdexcept>
 #include <string>
@@ -20,6 +21,7 @@ struct Interrupted : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+std::string folded(std::string_view text);          // in one line
 std::string in_one_line(std::string_view message);  // as errors show it: not longer than a person wants to read
 
 class Link {
@@ -30,10 +32,10 @@ class Link {
   Link(const Link &) = delete;
   Link &operator=(const Link &) = delete;
 
-  // Say something and wait for the answer, however long that takes. The answer is there until the next message.
-  std::string_view exchange(std::string_view message);
+  // Say something and wait for the answer, however long that takes.
+  std::string exchange(std::string_view message);
   // The same where nothing depends on the answer: none if there is none in some seconds.
-  std::string_view exchange_last(std::string_view message);
+  std::string exchange_last(std::string_view message);
 
  private:
   void connect();
@@ -46,11 +48,15 @@ class Link {
     std::string_view body;
   };
   Frame frame();
+  [[noreturn]] void fail(const std::string &said) const;  // and what was asked
   [[noreturn]] void lost(const std::string &why) const;
   [[noreturn]] void not_understood(const std::string &why) const;
-  void look_for_signals() const;
+  [[noreturn]] void no_scheduler(const std::string &why) const;
+  void look() const;  // whether it is time to end
 
-  std::string endpoint_, asked_, answer_, out_;
+  std::string endpoint_;
+  std::string_view asked_;
+  std::chrono::steady_clock::time_point until_ = std::chrono::steady_clock::time_point::max();
   std::vector<char> in_;  // what has come is in it from `taken_` to `there_`
   std::size_t taken_ = 0, there_ = 0;
   sockaddr_storage address_{};

@@ -2,15 +2,15 @@
 // engine, the conversation with the scheduler and Batsim's files, without Python. What it is given has been read from
 // Batsim's command line (src/schedlab/cli/batsim_program.py); what it does not carry is left to the command that was
 // given after `--`.
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
-#include <cstdlib>
-#include <cstring>
 #include <map>
 
 #include "feed.hpp"
-#include "files.hpp"
+#include "numbers.hpp"
 #include "talk.hpp"
 #include "unsupported.hpp"
 
@@ -29,36 +29,44 @@ struct Arguments {
   std::size_t most_hosts = 0;  // 0: all
   bool trace = true, states = true;
   Rules rules;
-  std::vector<char *> otherwise;  // the command for what is not carried here
 };
 
-Arguments read(int count, char **words) {
-  Arguments found;
-  int at = 1;
-  for (; at < count && std::strcmp(words[at], "--") != 0; ++at) {
-    const std::string word = words[at];
-    const std::size_t equals = std::min(word.find('='), word.size());
-    const std::string name = word.substr(0, equals), value = equals < word.size() ? word.substr(equals + 1) : "";
-    const std::size_t colon = value.rfind(':');
-    if (name == "platform") found.platform = value;
-    if (name == "workload") found.workloads.push_back(value);
-    if (name == "note") found.notes.push_back(value);
-    if (name == "role" && colon != std::string::npos) found.roles[value.substr(0, colon)] = value.substr(colon + 1);
-    if (name == "export") found.prefix = value;
-    if (name == "socket") found.socket = value;
-    if (name == "verbosity") found.verbosity = value;
-    if (name == "version") found.version = value;
-    if (name == "hosts") found.most_hosts = std::strtoul(value.c_str(), nullptr, 10);
-    if (name == "no-trace") found.trace = false;
-    if (name == "no-states") found.states = false;
-    if (name == "forward-profiles") found.rules.forward_profiles = true;
-    if (name == "acknowledge") found.rules.acknowledge = true;
-    if (name == "no-storage-sharing") found.rules.storage_sharing = false;
-    if (name == "config") found.rules.scheduler_config = value;
-  }
-  for (++at; at < count; ++at) found.otherwise.push_back(words[at]);
-  found.otherwise.push_back(nullptr);
-  return found;
+// One of them, as src/schedlab/cli/batsim_program.py writes them. One that is not known was written by a later one.
+void read_argument(const std::string &word, Arguments &given) {
+  const std::size_t equals = std::min(word.find('='), word.size());
+  const std::string name = word.substr(0, equals), value = equals < word.size() ? word.substr(equals + 1) : "";
+  if (name == "platform")
+    given.platform = value;
+  else if (name == "workload")
+    given.workloads.push_back(value);
+  else if (name == "note")
+    given.notes.push_back(value);
+  else if (name == "role")
+    given.roles[value.substr(0, value.rfind(':'))] = value.substr(value.rfind(':') + 1);
+  else if (name == "export")
+    given.prefix = value;
+  else if (name == "socket")
+    given.socket = value;
+  else if (name == "verbosity")
+    given.verbosity = value;
+  else if (name == "version")
+    given.version = value;
+  else if (name == "hosts" && whole_number(value, 0, kMostHosts))
+    given.most_hosts = static_cast<std::size_t>(*whole_number(value, 0, kMostHosts));
+  else if (name == "config")
+    given.rules.scheduler_config = value;
+  else if (name == "no-trace")
+    given.trace = false;
+  else if (name == "no-states")
+    given.states = false;
+  else if (name == "forward-profiles")
+    given.rules.forward_profiles = true;
+  else if (name == "acknowledge")
+    given.rules.acknowledge = true;
+  else if (name == "no-storage-sharing")
+    given.rules.storage_sharing = false;
+  else
+    throw Unsupported(word);
 }
 
 void listen_to_signals() {
@@ -100,10 +108,9 @@ void simulate(const Arguments &given, Workload &workload, const std::vector<Host
 
 int run(const Arguments &given) {
   const auto began = std::chrono::steady_clock::now();
-  listen_to_signals();
   Log log(given.verbosity != "quiet", given.verbosity != "quiet" && given.verbosity != "network-only");
-  Workload workload(given.workloads);
   const std::vector<Host> hosts = hosts_of(given);
+  Workload workload(given.workloads);
   std::vector<std::string> names;
   for (const Host &host : hosts) names.push_back(host.name);
   Link link(given.socket, stopped);
@@ -121,18 +128,37 @@ int run(const Arguments &given) {
   }
 }
 
+// What is opened must not get the numbers of these.
+void keep_standard_streams() {
+  for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) < 0) open("/dev/null", O_RDWR);
+}
+
+// Instead of us.
+void start(char **command) {
+  if (stopped != 0) {
+    std::signal(stopped, SIG_DFL);
+    std::raise(stopped);
+  }
+  execv(command[0], command);
+  std::perror(command[0]);
+}
+
 }  // namespace
 
 }  // namespace schedlab::batsim
 
 int main(int count, char **words) {
   using namespace schedlab::batsim;
-  const Arguments given = read(count, words);
+  keep_standard_streams();
+  listen_to_signals();
+  char **end = words + count, **otherwise = std::find(words + 1, end, std::string_view("--"));
   try {
+    Arguments given;
+    for (char **word = words + 1; word < otherwise; ++word) read_argument(*word, given);
     return run(given);
   } catch (const Unsupported &) {  // before anything was said
-    execv(given.otherwise[0], given.otherwise.data());
-    std::perror(given.otherwise[0]);
+    if (otherwise + 1 < end) start(otherwise + 1);
   } catch (const std::exception &error) {
     std::fprintf(stderr, "%s\n", error.what());
   }

@@ -14,15 +14,13 @@ namespace {
 constexpr int kDigits = 15;                                   // of numbers that everybody reads as they are
 constexpr int kSmallestExponent = -4, kLargestExponent = 16;  // between them, numbers are written without one
 
-bool all_digits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-// Numbers that are too large for an int are too large for a host.
-int host(std::string_view digits) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  return error == std::errc() ? value : kMostHosts + 1;
+// One that is too large for a number is too large for a host, too.
+int host(std::string_view digits, std::string_view part) {
+  const auto value = whole_number(digits, 0, INT64_MAX);
+  const bool too_large = !value && !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
+  if (!value && !too_large)
+    throw std::invalid_argument("'" + std::string(part) + "' is neither a number nor a range of numbers such as 1-3");
+  return too_large || *value > kMostHosts ? kMostHosts + 1 : static_cast<int>(*value);
 }
 
 void append_range(std::string &text, int begin, int last) {
@@ -84,33 +82,35 @@ std::string hosts_text(const std::vector<int> &hosts) {
   return text;
 }
 
-HostsRead read_hosts(std::string_view text) {
-  HostsRead found;
-  bool in_order = true;
-  int last = -2;
+std::string grouped(std::int64_t value) {
+  std::string text = std::to_string(value);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
+std::optional<std::int64_t> whole_number(std::string_view digits, std::int64_t lowest, std::int64_t highest) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  const bool whole = error == std::errc() && end == digits.data() + digits.size() && digits[0] != '-';
+  return whole && value >= lowest && value <= highest ? std::optional(value) : std::nullopt;
+}
+
+std::vector<int> read_hosts(std::string_view text) {
+  std::vector<int> hosts;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t space = std::min(text.find(' ', at), text.size());
     const std::string_view part = text.substr(at, space - at);
     at = space + 1;
     const std::size_t dash = part.find('-');
-    const std::string_view first = part.substr(0, dash);
-    const std::string_view end = dash == std::string_view::npos ? first : part.substr(dash + 1);
-    if (!all_digits(first) || !all_digits(end))
-      throw std::invalid_argument("'" + std::string(part) + "' is neither a number nor a range of numbers such as 1-3");
-    const int begin = host(first), upto = host(end);
-    if (dash != std::string_view::npos && (upto < begin || upto > kMostHosts))
+    const int begin = host(part.substr(0, dash), part);
+    const int last = dash == std::string_view::npos ? begin : host(part.substr(dash + 1), part);
+    if (dash != std::string_view::npos && (last < begin || last > kMostHosts))
       throw std::invalid_argument("'" + std::string(part) + "' is not a range of hosts");
-    found.canonical &= begin > last + 1 && (first[0] != '0' || first.size() == 1);
-    in_order &= begin > last;
-    if (dash != std::string_view::npos) found.canonical &= upto > begin && end[0] != '0';
-    for (int one = begin; one <= upto; ++one) found.hosts.push_back(one);
-    last = upto;
+    for (int one = begin; one <= last; ++one) hosts.push_back(one);
   }
-  if (!in_order) {
-    std::sort(found.hosts.begin(), found.hosts.end());
-    found.hosts.erase(std::unique(found.hosts.begin(), found.hosts.end()), found.hosts.end());
-  }
-  return found;
+  std::sort(hosts.begin(), hosts.end());
+  hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
+  return hosts;
 }
 
 }  // namespace schedlab::batsim

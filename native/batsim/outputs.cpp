@@ -1,9 +1,11 @@
 #include "outputs.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdarg>
+#include <cstring>
 #include <map>
 
 #include "live.hpp"
@@ -61,7 +63,7 @@ std::string colour(std::int64_t number) {
 }  // namespace
 
 File::File(const std::string &path) : file_(std::fopen(path.c_str(), "we")) {
-  if (!file_) throw Unsupported("cannot write " + path);
+  if (!file_) throw Unsupported(path + " cannot be written: " + std::strerror(errno));
   std::setvbuf(file_.get(), nullptr, _IOFBF, kBuffer);
 }
 
@@ -89,7 +91,7 @@ void Outputs::started(Time time, const std::string &job, const std::vector<int> 
   spend(time, hosts, true);
   write_states(time);
   if (!trace_) return;
-  trace_->print("%d j%s machine_state \"%s\" %s\n", EntityValue, job.c_str(), job.c_str(), colour(values_++).c_str());
+  trace_->print("%d j%s machine_state \"%s\" %s\n", EntityValue, job.c_str(), job.c_str(), colour(in_trace_++).c_str());
   set(time, hosts, ("j" + job).c_str());
 }
 
@@ -104,22 +106,24 @@ void Outputs::stopped(Time time, const std::string &job, const std::vector<int> 
 }
 
 void Outputs::left(const Row &row) {
-  const auto text = [](std::string_view view) { return static_cast<int>(view.size()); };
   ++all_;
-  const bool successful = row.state == kSuccessfully;
-  jobs_->print("%.*s,%.*s,%.*s,%f,%d,%f,%d,%.*s,", text(row.job), row.job.data(), text(row.workload),
-               row.workload.data(), text(row.profile), row.profile.data(), row.submit, row.wanted,
-               row.limit < kNever ? row.limit : -1.0, successful, text(row.state), row.state.data());
-  if (row.state == kRejected) {
-    ++rejected_;
-    jobs_->print(",,,,,,%.*s,,\"%.*s\"\n", text(row.hosts), row.hosts.data(), text(row.metadata), row.metadata.data());
-    return;
-  }
-  ++finished_, successful_ += successful;
+  const bool successful = row.state == kSuccessfully, rejected = row.state == kRejected;
   const double runtime = row.runtime != 0 ? row.runtime : kNullTime;
   const double wait = row.start - row.submit, end = row.start + runtime, stay = end - row.submit;
-  jobs_->print("%f,%f,%f,%f,%f,%f,%.*s,%f,\"%.*s\"\n", row.start, runtime, end, wait, stay, stay / runtime,
-               text(row.hosts), row.hosts.data(), -1.0, text(row.metadata), row.metadata.data());
+  std::string line;
+  const auto add = [&line](const auto &...parts) { ((line += parts, line += ','), ...); };
+  const auto seconds = [](double value) { return formatted("%f", value); };
+  add(row.job, row.workload, row.profile, seconds(row.submit), std::to_string(row.wanted),
+      seconds(row.limit < kNever ? row.limit : -1.0), successful ? "1" : "0", row.state);
+  if (rejected)
+    add("", "", "", "", "", "", row.hosts, "");
+  else
+    add(seconds(row.start), seconds(runtime), seconds(end), seconds(wait), seconds(stay), seconds(stay / runtime),
+        row.hosts, seconds(-1));
+  line.append("\"").append(row.metadata).append("\"\n");
+  jobs_->write(line);
+  if (rejected) return ++rejected_, void();
+  ++finished_, successful_ += successful;
   waited_ += wait, stayed_ += stay, slowdowns_ += stay / runtime;
   longest_wait_ = std::max(longest_wait_, wait), longest_stay_ = std::max(longest_stay_, stay);
   worst_slowdown_ = std::max(worst_slowdown_, stay / runtime), makespan_ = std::max(makespan_, end);
@@ -208,9 +212,8 @@ void Outputs::begin_trace() {
 }
 
 void Outputs::set(Time time, const std::vector<int> &hosts, const char *value) {
-  char before[64], number[16];
-  const std::string_view head(
-      before, static_cast<std::size_t>(std::snprintf(before, sizeof before, "%d %f machine_state m", SetState, time)));
+  const std::string head = std::to_string(SetState) + formatted(" %f machine_state m", time);
+  char number[16];
   std::string lines;
   for (const int host : hosts) {
     const auto *end = std::to_chars(number, number + sizeof number, host).ptr;

@@ -58,7 +58,7 @@ class Outputs {
   std::string prefix_;
   std::vector<std::string> hosts_;
   std::optional<File> trace_, states_, jobs_, schedule_;
-  std::int64_t values_ = 0;  // of the trace: jobs that have one
+  std::int64_t in_trace_ = 0;  // jobs
 
   std::vector<char> computing_;  // each host
   std::vector<Time> since_;

@@ -17,6 +17,7 @@ namespace {
 constexpr std::int64_t kMostCores = 1'000'000'000;
 constexpr const char *kClusterName = "cluster";  // property of a zone that names the whole: it is no property of hosts
 constexpr const char *kGroupName = "group";      // property of a host, likewise
+constexpr double kLargest = 1e200;               // what is more could be infinite in another unit
 constexpr std::string_view kScales = "kKMGTPEZY";
 
 void put(Properties &properties, const std::string &name, const std::string &value) {
@@ -53,12 +54,9 @@ std::vector<std::string> parts_of(const std::string &text) {
 }
 
 std::int64_t whole(const std::string &text, std::int64_t lowest, std::int64_t highest) {
-  const std::string digits = stripped(text);
-  const bool plain =
-      !digits.empty() && digits.size() <= 18 && digits.find_first_not_of("0123456789") == std::string::npos;
-  const std::int64_t value = plain ? std::stoll(digits) : -1;
-  if (!plain || value < lowest || value > highest) throw Unsupported("'" + text + "' is not the number expected");
-  return value;
+  const auto value = whole_number(stripped(text), lowest, highest);
+  if (!value) throw Unsupported("'" + text + "' is not the number expected");
+  return *value;
 }
 
 // A number with one of these units, perhaps scaled (`100.0Mf`, `10Gbps`); words such as `megaflops` are rare.
@@ -73,7 +71,8 @@ double quantity(const std::string &text, const std::vector<std::string_view> &un
     while (after < value.size() && std::isdigit(static_cast<unsigned char>(value[after]))) ++after;
     if (after > digits) end = after;
   }
-  if (end == 0 || std::count(value.begin(), value.begin() + static_cast<std::ptrdiff_t>(end), '.') > 1)
+  const auto number_end = value.begin() + static_cast<std::ptrdiff_t>(end);
+  if (std::count(value.begin(), number_end, '.') > 1 || std::none_of(value.begin(), number_end, ::isdigit))
     throw Unsupported("'" + text + "' is no quantity");
   const double amount = std::strtod(value.c_str(), nullptr);
   std::string_view unit = std::string_view(value).substr(end);
@@ -81,7 +80,7 @@ double quantity(const std::string &text, const std::vector<std::string_view> &un
                        return unit == one || (scaled && unit.size() == one.size() + 1 && unit.substr(1) == one &&
                                               kScales.find(unit[0]) != std::string_view::npos);
                      });
-  if (!known || !std::isfinite(amount) || amount < 0) throw Unsupported("'" + text + "' is no quantity");
+  if (!known || amount > kLargest) throw Unsupported("'" + text + "' is no quantity");
   return amount;
 }
 void check_bandwidth(const std::string &text) { quantity(text, {"Bps", "bps"}, true); }
@@ -102,28 +101,26 @@ class Platform {
 
   void walk(const Element &zone, const Properties &outer) {
     Properties properties = outer;
-    for (const Element &child : zone.children)
-      if (child.tag == "prop") add_property(child, properties);
     for (const Element &child : zone.children) {
-      if (child.tag == "zone" || child.tag == "AS") {
-        walk(child, properties);
-      } else if (child.tag == "host") {
-        add(child, {named(child)}, properties);
-      } else if (child.tag == "cluster") {
-        cluster(child, properties);
-      } else if (child.tag == "link") {
-        link(child);
-      } else if (child.tag == "route" || child.tag == "zoneRoute" || child.tag == "ASroute") {
-        for (const Element &part : child.children) route(part);
-      } else if (child.tag != "prop" && child.tag != "router") {
-        throw Unsupported("<" + child.tag + ">");
-      }
+      if (child.tag == "prop") add_property(child, properties);
+      if (child.tag == "link") link(child);
     }
+    for (const Element &child : zone.children) {
+      if (child.tag == "zone" || child.tag == "AS")
+        walk(child, properties);
+      else if (child.tag == "host")
+        add(child, {named(child)}, properties);
+      else if (child.tag == "cluster")
+        cluster(child, properties);
+      else if (!is_route(child) && child.tag != "prop" && child.tag != "link" && child.tag != "router")
+        throw Unsupported("<" + child.tag + ">");
+    }
+    for (const Element &child : zone.children)
+      if (is_route(child))
+        for (const Element &part : child.children) route(part);
   }
 
   std::vector<Host> compute() {
-    for (const std::string &name : on_routes_)
-      if (!links_.contains(name)) throw Unsupported("a route along a link that is not there");
     bool has_master = false;
     for (const Stretch &some : stretches_) {
       const bool computes = some.roles.empty() || some.roles.contains("compute_node");
@@ -182,7 +179,8 @@ class Platform {
     }
     take(some.properties, kGroupName);
     for (const auto &[name, _] : some.properties)
-      if (name == "speeds" || name == "pstate") throw Unsupported("a property that is ours");
+      if (name == "speeds" || name == "pstate" || name == "core" || name == "memory")
+        throw Unsupported("a property that means something");
     const std::string *speed = element.attribute("speed");
     if (!speed) throw Unsupported("a host without a speed");
     const std::vector<std::string> speeds = parts_of(*speed);
@@ -203,6 +201,7 @@ class Platform {
       if (const std::string *text = element.attribute(key)) check_bandwidth(*text);
     for (const char *key : {"lat", "bb_lat", "loopback_lat"})
       if (const std::string *text = element.attribute(key)) check_latency(*text);
+    if (!element.get("bw").empty() && element.get("lat").empty()) throw Unsupported("a link without a latency");
     check_sharing(element, "sharing_policy"), check_sharing(element, "bb_sharing_policy");
     named(element);
     const std::string prefix = element.get("prefix"), suffix = element.get("suffix");
@@ -239,15 +238,18 @@ class Platform {
       throw Unsupported("how a link is shared");
   }
 
+  static bool is_route(const Element &element) {
+    return element.tag == "route" || element.tag == "zoneRoute" || element.tag == "ASroute";
+  }
+  // A part of one: along a link of its zone, or of those before and inside.
   void route(const Element &element) {
-    if (element.tag != "link_ctn" || element.attribute("direction")) throw Unsupported("a part of a route");
-    on_routes_.push_back(named(element));
+    if (element.tag != "link_ctn" || element.attribute("direction") || !links_.contains(named(element)))
+      throw Unsupported("a part of a route");
   }
 
   const std::map<std::string, std::string> &roles_;
   std::vector<Stretch> stretches_;
   std::set<std::string> links_;
-  std::vector<std::string> on_routes_;
 };
 
 }  // namespace

@@ -1,5 +1,9 @@
 #include "reply.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+
 #include "json.hpp"
 #include "link.hpp"
 
@@ -27,115 +31,119 @@ Kind kind_of(const std::string &name) {
   throw Unexpected("'" + name + "' is no type of events");
 }
 
-// The fields of `data` that have to be there, by the kind of the event: one that is asked for and missing is an error.
-struct Fields {
-  explicit Fields(std::string_view data, Said &said) {
-    Json json(data);
-    json.object([&](const std::string &key) {
-      try {
-        read(json, key, said);
-      } catch (const Unexpected &error) {
-        throw Unexpected("'" + key + "': " + error.what());
-      }
-    });
-  }
+// What a field has to be.
+enum class Is { Text, Texts, Time, Object, Anything, Questions, Mapping, Numbers, IoJob };
 
-  void read(Json &json, const std::string &key, Said &said) {
-    const auto text = [&](std::string &to) { to = json.string(), found.push_back(key); };
-    const auto skip = [&] { json.raw(), found.push_back(key); };
-    const auto nothing = [&] { return json.is_null() ? (json.raw(), true) : false; };
-    const Kind kind = said.kind;
-    if (kind == Kind::Answer) return said.names.push_back(key), skip();
-    if (key == "job_id" && kind != Kind::KillJob && kind != Kind::Notify && kind != Kind::Query) return text(said.job);
-    if (key == "alloc" && kind == Kind::ExecuteJob) return text(said.what);
-    if (key == "mapping" && kind == Kind::ExecuteJob) {
-      if (nothing()) return;
-      said.mapping.emplace();
-      return json.object([&](const std::string &executor) {
-        said.mapping->emplace_back(executor, json.is_string() ? json.string() : std::string(json.raw()));
-      });
-    }
-    if (key == "storage_mapping" && kind == Kind::ExecuteJob) {
-      if (nothing()) return;
-      return json.object([&](const std::string &) { json.real(); });
-    }
-    if (key == "additional_io_job" && kind == Kind::ExecuteJob) return io_job(json);
-    if (key == "job_ids" && kind == Kind::KillJob)
-      return found.push_back(key), json.array([&] { said.names.push_back(json.string()); });
-    if (key == "timestamp" && kind == Kind::CallMeLater) return found.push_back(key), void(said.call = json.real());
-    if (key == "requests" && kind == Kind::Query)
-      return found.push_back(key),
-             json.object([&](const std::string &name) { said.names.push_back(name), object(json); });
-    if (key == "resources" && kind == Kind::SetResourceState) return text(said.what);
-    if (key == "state" && kind == Kind::SetResourceState) return void(json.string()), found.push_back(key);
-    if (key == "metadata" && kind == Kind::SetJobMetadata) return text(said.what);
-    if (key == "job_state" && kind == Kind::ChangeJobState) return text(said.what);
-    if (key == "type" && kind == Kind::Notify) return text(said.what);
-    if (key == "msg" && kind == Kind::ToJobMessage) return void(json.string()), found.push_back(key);
-    if (kind == Kind::RegisterProfile && (key == "workload_name" || key == "profile_name"))
-      return void(json.string()), found.push_back(key);
-    if (kind == Kind::RegisterProfile && key == "profile") return object(json), found.push_back(key);
-    skip();
-  }
-
-  static void object(Json &json) {
-    json.object([&](const std::string &) { json.raw(); });
-  }
-
-  // Delays have no use for it.
-  static void io_job(Json &json) {
-    if (json.is_null()) return void(json.raw());
-    int named = 0;
-    json.object([&](const std::string &key) {
-      if (key == "alloc" || key == "profile_name")
-        json.string(), ++named;
-      else
-        json.raw();
-    });
-    if (named < 2) throw Unexpected("'alloc' or 'profile_name' is missing");
-  }
-
-  void need(std::initializer_list<std::string_view> wanted) const {
-    for (const std::string_view name : wanted) {
-      bool there = false;
-      for (const std::string &key : found) there |= key == name;
-      if (!there) throw Unexpected("'" + std::string(name) + "' is missing");
-    }
-  }
-
-  std::vector<std::string> found;
+struct Field {
+  Kind kind;  // of event
+  std::string_view name;
+  Is is;
+  std::string Said::*text = nullptr;  // where it goes; null: nobody wants to know
+  bool needed = true;
 };
 
-void read_data(std::string_view data, Said &said) {
-  const Fields fields(data, said);
-  switch (said.kind) {
-    case Kind::ExecuteJob:
-      return fields.need({"job_id", "alloc"});
-    case Kind::RejectJob:
-      return fields.need({"job_id"});
-    case Kind::KillJob:
-      return fields.need({"job_ids"});
-    case Kind::CallMeLater:
-      return fields.need({"timestamp"});
-    case Kind::RegisterJob:
-      return fields.need({"job_id", "job"});
-    case Kind::RegisterProfile:
-      return fields.need({"workload_name", "profile_name", "profile"});
-    case Kind::SetResourceState:
-      return fields.need({"resources", "state"});
-    case Kind::SetJobMetadata:
-      return fields.need({"job_id", "metadata"});
-    case Kind::ChangeJobState:
-      return fields.need({"job_id", "job_state"});
-    case Kind::Notify:
-      return fields.need({"type"});
-    case Kind::Query:
-      return fields.need({"requests"});
-    case Kind::ToJobMessage:
-      return fields.need({"job_id", "msg"});
-    case Kind::Answer:
-      return;
+constexpr Field kFields[] = {
+    {Kind::ExecuteJob, "job_id", Is::Text, &Said::job},
+    {Kind::ExecuteJob, "alloc", Is::Text, &Said::what},
+    {Kind::ExecuteJob, "mapping", Is::Mapping, nullptr, false},
+    {Kind::ExecuteJob, "storage_mapping", Is::Numbers, nullptr, false},
+    {Kind::ExecuteJob, "additional_io_job", Is::IoJob, nullptr, false},
+    {Kind::RejectJob, "job_id", Is::Text, &Said::job},
+    {Kind::KillJob, "job_ids", Is::Texts},
+    {Kind::CallMeLater, "timestamp", Is::Time},
+    {Kind::RegisterJob, "job_id", Is::Text, &Said::job},
+    {Kind::RegisterJob, "job", Is::Anything},
+    {Kind::RegisterProfile, "workload_name", Is::Text},
+    {Kind::RegisterProfile, "profile_name", Is::Text},
+    {Kind::RegisterProfile, "profile", Is::Object},
+    {Kind::SetResourceState, "resources", Is::Text},
+    {Kind::SetResourceState, "state", Is::Text},
+    {Kind::SetJobMetadata, "job_id", Is::Text, &Said::job},
+    {Kind::SetJobMetadata, "metadata", Is::Text, &Said::what},
+    {Kind::ChangeJobState, "job_id", Is::Text, &Said::job},
+    {Kind::ChangeJobState, "job_state", Is::Text, &Said::what},
+    {Kind::Notify, "type", Is::Text, &Said::what},
+    {Kind::Query, "requests", Is::Questions},
+    {Kind::ToJobMessage, "job_id", Is::Text, &Said::job},
+    {Kind::ToJobMessage, "msg", Is::Text},
+};
+
+void read_object(Json &json) {
+  json.object([&](const std::string &) { json.raw(); });
+}
+
+// Delays have no use for it.
+void read_io_job(Json &json) {
+  bool placed = false, named = false;
+  json.object([&](const std::string &key) {
+    if (key == "alloc")
+      json.string(), placed = true;
+    else if (key == "profile_name")
+      json.string(), named = true;
+    else if (key == "profile" && !json.is_null())
+      read_object(json);
+    else
+      json.raw();
+  });
+  if (!placed || !named) throw Unexpected("'alloc' or 'profile_name' is missing");
+}
+
+// Of a field that is there twice, the last one counts.
+void read_field(const Field &field, Json &json, Said &said) {
+  if (!field.needed && json.is_null()) {
+    if (field.is == Is::Mapping) said.mapping.reset();
+    return void(json.raw());
   }
+  switch (field.is) {
+    case Is::Text: {
+      std::string text = json.string();
+      if (field.text) said.*field.text = std::move(text);
+      return;
+    }
+    case Is::Texts:
+      said.names.clear();
+      return json.array([&] { said.names.push_back(json.string()); });
+    case Is::Time:
+      return void(said.call = json.real());
+    case Is::Object:
+      return read_object(json);
+    case Is::Anything:
+      return void(json.raw());
+    case Is::Questions:
+      said.names.clear();
+      return json.object([&](const std::string &name) { said.names.push_back(name), read_object(json); });
+    case Is::Mapping:
+      said.mapping.emplace();
+      return json.object([&](const std::string &executor) {
+        (*said.mapping)[executor] = json.is_string() ? json.string() : std::string(json.raw());
+      });
+    case Is::Numbers:
+      return json.object([&](const std::string &) {
+        if (const double value = json.real(); value != std::floor(value)) throw Unexpected("expected whole numbers");
+      });
+    case Is::IoJob:
+      return read_io_job(json);
+  }
+}
+
+void read_data(std::string_view data, Said &said) {
+  std::array<bool, std::size(kFields)> found{};
+  Json json(data);
+  json.object([&](const std::string &key) {
+    if (said.kind == Kind::Answer) said.names.push_back(key);
+    const auto *field = std::find_if(std::begin(kFields), std::end(kFields),
+                                     [&](const Field &one) { return one.kind == said.kind && one.name == key; });
+    if (field == std::end(kFields)) return void(json.raw());
+    found[static_cast<std::size_t>(field - kFields)] = true;
+    try {
+      read_field(*field, json, said);
+    } catch (const Unexpected &error) {
+      throw Unexpected("'" + key + "': " + error.what());
+    }
+  });
+  for (const Field &field : kFields)
+    if (field.kind == said.kind && field.needed && !found[static_cast<std::size_t>(&field - kFields)])
+      throw Unexpected("'" + std::string(field.name) + "' is missing");
 }
 
 Said read_event(std::string_view text) {
@@ -146,14 +154,17 @@ Said read_event(std::string_view text) {
   bool timed = false;
   Json json(text);
   json.object([&](const std::string &key) {
-    if (key == "timestamp")
+    if (key == "timestamp") {
       said.timestamp = json.real(), timed = true;
-    else if (key == "type")
-      kind = json.string();
-    else if (key == "data")
+    } else if (key == "type") {
+      const std::string name = json.string();
+      if (!kind.empty() && name != kind) throw Unexpected("it has two types");
+      kind = name;
+    } else if (key == "data") {
       data = json.raw();
-    else
+    } else {
       json.raw();
+    }
   });
   if (!timed || kind.empty() || data.empty()) throw Unexpected("an event has a timestamp, a type and data");
   said.kind = kind_of(kind);
@@ -167,14 +178,13 @@ Reply read_reply(std::string_view content) {
   Reply reply{};
   std::size_t number = 0;
   try {
-    if (!valid_utf8(content)) throw NotJson("it is no UTF-8");
     Json json(content);
     bool timed = false, listed = false;
     json.object([&](const std::string &key) {
       if (key == "now") {
         reply.now = json.real(), timed = true;
       } else if (key == "events") {
-        listed = true;
+        listed = true, reply.events.clear();
         json.array([&] { reply.events.push_back(read_event(json.raw())), ++number; });
       } else {
         json.raw();

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "../types.hpp"
@@ -36,7 +36,7 @@ struct Said {
   std::string job;                 // ExecuteJob, RejectJob, SetJobMetadata, ChangeJobState, ToJobMessage
   std::string what;                // hosts, metadata, a state, a type
   std::vector<std::string> names;  // of jobs, questions, answers
-  std::optional<std::vector<std::pair<std::string, std::string>>> mapping;  // executor -> place, as written
+  std::optional<std::map<std::string, std::string>> mapping;  // executor -> place, as written
   Time call = 0;
 };
 

@@ -43,7 +43,7 @@ void Talk::decide(View &view, std::span<const Event> events) {
   if (!begun_) {
     begun_ = true;
     tell("SIMULATION_BEGINS", begins());
-    ask(view);
+    ask();
     if (time_ == 0) now_ = number(kZero), told_ = kZero;
   }
   hear(view, events);
@@ -53,8 +53,8 @@ void Talk::decide(View &view, std::span<const Event> events) {
 bool Talk::more_may_come(Time now) const {
   if (!begun_ || !said_.empty() || ready_at_ > std::max(now, told_) || !calls_.empty()) return true;
   if (live_.empty()) return false;
-  const std::string jobs =
-      live_.size() > 1 ? std::to_string(live_.size()) + " jobs wait" : "job '" + live_.begin()->first + "' waits";
+  const std::string jobs = live_.size() > 1 ? grouped(static_cast<std::int64_t>(live_.size())) + " jobs wait"
+                                            : "job '" + live_.begin()->first + "' waits";
   throw BatsimError("at " + digits(now) + " s " + jobs +
                     ", nothing will happen any more, and the scheduler does nothing about it; its last reply was " +
                     in_one_line(last_));
@@ -79,7 +79,7 @@ void Talk::hear(View &view, std::span<const Event> events) {
   for (const Event &event : events)
     if (event.kind == Event::Kind::Submitted) meet(view.job(event.slot), event.slot);
   for (const Event &event : events)
-    if (event.kind == Event::Kind::Completed) end(view, event.slot);
+    if (event.kind == Event::Kind::Completed) end(event.slot);
   call_due();
   if (still_to_come_ == 0) {
     still_to_come_ = -1;
@@ -103,7 +103,7 @@ void Talk::meet(const Job &job, Slot slot) {
   tell("JOB_SUBMITTED", data + "}");
 }
 
-void Talk::end(View &, Slot slot) {
+void Talk::end(Slot slot) {
   Live &live = *in_slot_[slot];
   const Line &line = workload_.line(live.place);
   const Profile &profile = workload_.profile(live.place);
@@ -177,16 +177,16 @@ void Talk::go_on(View &view) {
   const bool together = !said_.empty() && exchanges_ == 1;
   while (is_ready(view) && !(news_.empty() && later_.empty())) {
     if (together || news_.empty()) now_the_later();
-    ask(view);
+    ask();
     now_the_later();  // before what comes of its answer
     if (++again > kMostRounds + moves_)
-      throw BatsimError("at " + digits(view.now()) + " s the scheduler has been asked " + std::to_string(again) +
+      throw BatsimError("at " + digits(view.now()) + " s the scheduler has been asked " + grouped(again) +
                         " times, and time does not pass; its last reply was " + in_one_line(last_));
   }
   now_the_later();  // it has no time: when it does, all is told in one message
 }
 
-void Talk::ask(View &) {
+void Talk::ask() {
   const std::string message = "{\"now\":" + now_ + ",\"events\":[" + news_ + "]}";
   news_.clear();
   exchange(message, false);
@@ -217,7 +217,7 @@ bool Talk::is_ready(View &view) {
       view.wake_at(said_.front().timestamp);
       return false;
     }
-    Said said = std::move(said_.front());
+    const Said said = std::move(said_.front());
     said_.pop_front();
     apply(view, said);
   }
@@ -230,7 +230,7 @@ bool Talk::is_ready(View &view) {
 
 // ---- what the scheduler says, done ----
 
-void Talk::apply(View &view, Said &said) {
+void Talk::apply(View &view, const Said &said) {
   std::string why;
   try {
     return perform(view, said);
@@ -239,11 +239,11 @@ void Talk::apply(View &view, Said &said) {
   } catch (const DecisionError &error) {
     why = error.what();
   }
-  throw BatsimError("at " + digits(view.now()) + " s the scheduler asks for what cannot be: " + why + "; " +
+  throw BatsimError("at " + digits(view.now()) + " s the scheduler asks for what cannot be: " + folded(why) + "; " +
                     in_one_line(said.text));
 }
 
-void Talk::perform(View &view, Said &said) {
+void Talk::perform(View &view, const Said &said) {
   switch (said.kind) {
     case Kind::ExecuteJob:
       return execute(view, said);
@@ -283,35 +283,35 @@ void Talk::perform(View &view, Said &said) {
   }
 }
 
-void Talk::execute(View &view, Said &said) {
+void Talk::execute(View &view, const Said &said) {
   Live &live = find(said.job);
   if (live.state != kSubmitted) throw Refused("job '" + live.id + "' cannot start: it is " + std::string(live.state));
-  HostsRead read;
+  std::vector<int> hosts;
   try {
-    read = read_hosts(said.what);
+    hosts = read_hosts(said.what);
   } catch (const std::invalid_argument &error) {
     throw Refused("the hosts of job '" + live.id + "' cannot be read: " + error.what());
   }
-  if (static_cast<std::size_t>(read.hosts.back()) >= hosts_.size())
-    throw Refused("job '" + live.id + "' cannot have host " + std::to_string(read.hosts.back()) + ": there are " +
+  if (static_cast<std::size_t>(hosts.back()) >= hosts_.size())
+    throw Refused("job '" + live.id + "' cannot have host " + std::to_string(hosts.back()) + ": there are " +
                   std::to_string(hosts_.size()) + ", from 0 on");
-  const std::size_t given = said.mapping ? executors(live, said, read.hosts.size()) : read.hosts.size();
+  const std::size_t given = said.mapping ? executors(live, said, hosts.size()) : hosts.size();
   const auto wanted = static_cast<std::size_t>(workload_.line(live.place).hosts);
   if (given != wanted)
     throw Refused("job '" + live.id + "' asks for " + std::to_string(wanted) + " hosts and gets " +
                   std::to_string(given) + (said.mapping ? " executors in its mapping" : " hosts"));
   bool started = false;
   try {
-    started = start(view, live, read.hosts);
+    started = start(view, live, hosts);
   } catch (const DecisionError &) {
-    explain(view, live, read.hosts);
+    explain(view, live, hosts);
     throw;
   }
   if (!started)
     throw Refused("job '" + live.id +
                   "' cannot start there: " + (view.refusal.empty() ? std::string("it does not fit") : view.refusal));
-  live.alloc = read.canonical ? std::move(said.what) : hosts_text(read.hosts);
-  live.hosts = std::move(read.hosts);
+  live.alloc = hosts_text(hosts);
+  live.hosts = std::move(hosts);
   live.state = kRunning, live.start = view.now();
   outputs_.started(view.now(), live.id, live.hosts);
 }
@@ -340,9 +340,9 @@ void Talk::explain(View &view, const Live &live, const std::vector<int> &hosts) 
 // How many there are; what is wrong with them is refused.
 std::size_t Talk::executors(const Live &live, const Said &said, std::size_t hosts) {
   const auto number_of = [&](const std::string &text) {
-    const bool plain = !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos;
-    if (!plain) throw Refused("the mapping of job '" + live.id + "' has something that is no number");
-    return static_cast<std::size_t>(std::stoul(text));
+    const auto value = whole_number(text, 0, INT32_MAX);
+    if (!value) throw Refused("the mapping of job '" + live.id + "' has something that is no number");
+    return static_cast<std::size_t>(*value);
   };
   std::vector<std::pair<std::size_t, std::size_t>> found;
   for (const auto &[executor, place] : *said.mapping) found.emplace_back(number_of(executor), number_of(place));

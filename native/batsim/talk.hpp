@@ -51,7 +51,7 @@ class Talk final : public Decider {
   void clock(Time time);
   void hear(View &view, std::span<const Event> events);
   void meet(const Job &job, Slot slot);
-  void end(View &view, Slot slot);
+  void end(Slot slot);
   void call_due();
   std::string begins() const;
 
@@ -60,14 +60,14 @@ class Talk final : public Decider {
   void tell_end(Live &live, std::string_view state, int code);
   void now_the_later();
   void go_on(View &view);
-  void ask(View &view);
+  void ask();
   void exchange(const std::string &message, bool last);
   bool is_ready(View &view);
 
   // What the scheduler says, done.
-  void apply(View &view, Said &said);
-  void perform(View &view, Said &said);
-  void execute(View &view, Said &said);
+  void apply(View &view, const Said &said);
+  void perform(View &view, const Said &said);
+  void execute(View &view, const Said &said);
   bool start(View &view, Live &live, const std::vector<int> &hosts);
   void explain(View &view, const Live &live, const std::vector<int> &hosts) const;
   void reject(View &view, const std::string &job);

@@ -16,12 +16,14 @@ namespace schedlab::batsim {
 namespace {
 
 std::int64_t whole(std::string_view text, std::int64_t lowest, std::int64_t highest) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < lowest || value > highest)
+  const bool negative = text.starts_with('-');
+  const auto value = whole_number(text.substr(negative ? 1 : 0), 0, INT64_MAX);
+  if (!value || (negative ? -*value : *value) < lowest || (negative ? -*value : *value) > highest)
     throw Unsupported("a number that is not whole, or too large");
-  return value;
+  return negative ? -*value : *value;
 }
+
+constexpr std::size_t kExact = 15;  // digits of whole numbers that are sure to be read as they are
 
 Profile read_profile(const std::string &name, std::string_view text) {
   Profile profile{name, {}, 0, 0};
@@ -52,8 +54,11 @@ Line read_job(const Document &document, const Profiles &profiles, std::string_vi
   line.submit = -1, line.limit = -1, line.hosts = -1;
   std::string_view name;
   bool has_profile = false;
+  std::vector<std::string> keys;
   Json json(text);
   json.object([&](const std::string &key) {
+    if (std::find(keys.begin(), keys.end(), key) != keys.end()) throw Unsupported("a field twice");
+    keys.push_back(key);
     if (key == "id") {
       if (!json.is_string()) {
         name = json.raw();
@@ -72,7 +77,10 @@ Line read_job(const Document &document, const Profiles &profiles, std::string_vi
       if (wanted.empty() || found == profiles.end()) throw Unsupported("a profile that is not there");
       line.profile = found->second, has_profile = true;
     } else if (key == "subtime") {
-      line.submit = json.real();
+      const std::string_view written = json.raw();
+      if (written.size() > kExact && written.find('.') == std::string_view::npos)
+        throw Unsupported("a time that is rounded");
+      line.submit = Json(written).real();
     } else if (key == "walltime") {
       line.limit = json.real();
     } else {
@@ -100,7 +108,7 @@ void read_document(Document &document) {
     if (key == "nb_res") hosts = whole(value, 1, std::numeric_limits<std::int64_t>::max());
   });
   json.end();
-  if (hosts < 1 || jobs.empty() || profiles.empty()) throw Unsupported("no workload of Batsim");
+  if (hosts < 1 || jobs.empty() || profiles.empty() || json.has_odd_numbers()) throw Unsupported("no usual workload");
   Json of_profiles(profiles);
   of_profiles.object(
       [&](const std::string &name) { document.profiles.push_back(read_profile(name, of_profiles.raw())); });
@@ -174,13 +182,13 @@ std::string Workload::description(Place place) const {
   return found += '}';
 }
 
-bool Workload::knows(const std::string &full_name) {
+bool Workload::knows(const std::string &job) {
   constexpr std::hash<std::string> kHash;
   if (known_.empty()) {
-    for (const Place place : order_) known_.push_back(kHash(this->full_name(place)));
+    for (const Place place : order_) known_.push_back(kHash(full_name(place)));
     std::sort(known_.begin(), known_.end());
   }
-  return std::binary_search(known_.begin(), known_.end(), kHash(full_name));
+  return std::binary_search(known_.begin(), known_.end(), kHash(job));
 }
 
 }  // namespace schedlab::batsim

@@ -52,7 +52,7 @@ class Workload {
   std::string_view name(Place place) const;    // without the workload's
   std::string full_name(Place place) const;    // w0!7
   std::string description(Place place) const;  // as the file has it, with the full name
-  bool knows(const std::string &full_name);    // (asked of few jobs, so nothing is kept for it before)
+  bool knows(const std::string &job);          // by its full name (asked of few jobs, so nothing is kept for it before)
 
  private:
   void sort();

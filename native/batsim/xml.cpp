@@ -19,6 +19,8 @@ class Reader {
   explicit Reader(std::string_view text) : text_(text) {
     for (const char c : text)
       if (static_cast<unsigned char>(c) < 0x20 && !is_space(c)) throw Unsupported("a control character");
+    for (const std::string_view none : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"})
+      if (text.find(none) != std::string_view::npos) throw Unsupported("what is no character");
   }
 
   Element document() {
@@ -122,7 +124,7 @@ class Reader {
   }
 
   Element element(int depth) {
-    if (depth > kDeepest) throw Unsupported("elements nested too deep");
+    if (depth >= kDeepest) throw Unsupported("elements nested too deep");
     expect('<');
     Element found;
     found.tag = name();

@@ -283,6 +283,27 @@ class Registers:
         return [*finished, *self.decide(message)]
 
 
+def test_where_it_is_started_nothing_gets_in_the_way(platform: Path, workload: Path, tmp_path: Path) -> None:
+    """Files of the current folder that are called as modules, closed streams, and `--`."""
+    (tmp_path / "json.py").write_text("raise SystemExit('it was imported')")
+    (tmp_path / "w.json.gz").write_bytes(gzip.compress(workload.read_bytes()))
+    program = Path(sys.executable).with_name("schedlab")
+    for file, end in ((workload, "2>&-"), ("w.json.gz", ""), (workload, "--")):
+        scheduler = Scripted(Fcfs(4))
+        words = f"-p {platform} -w {file} -e out -s {scheduler.endpoint} {end}"
+        done = subprocess.run(f"{program} batsim {words}", shell=True, cwd=tmp_path, capture_output=True, text=True)
+        scheduler.dismiss()
+        assert done.returncode == 0, done.stderr
+        assert len(table(tmp_path / "out_jobs.csv")) == 3
+        assert (tmp_path / "out_schedule.trace").read_text().startswith("%EventDef")
+
+
+def test_a_workload_that_is_a_pipe_is_refused_at_once(platform: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "w.json")
+    done = batsim("-p", platform, "-w", tmp_path / "w.json", folder=tmp_path)
+    assert done.returncode == 134 and "w.json" in done.stderr
+
+
 @pytest.mark.parametrize("by", ["program", "python"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_one_that_waits_for_its_scheduler_can_be_stopped(

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.batsim_talk import Fcfs, Scripted, Talk, small_platform, write_workload
+from tests.batsim_talk import Fcfs, Scripted, Talk, small_platform, talk, write_workload
 
 from schedlab.bridge.batsim.decider import Batsim
 from schedlab.bridge.batsim.documents import Documents
@@ -219,3 +219,11 @@ def test_of_many_mistakes_the_others_are_counted(tmp_path: Path) -> None:
         Documents.read([path]).workload()
     assert len(told.value.errors) == 21
     assert "and 80 more mistakes" in str(told.value)
+
+
+def test_a_field_of_the_schedulers_that_cannot_be_told(tmp_path: Path) -> None:
+    file = write_workload(tmp_path, [{"id": 1}])
+    file.write_text(file.read_text().replace('"id": 1', '"id": 1, "note": 1e400'))
+    with pytest.raises(InputError, match="job 1: Number out of range") as error:
+        talk(file, Fcfs(4))
+    assert error.value.where == str(file)

@@ -10,6 +10,7 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import suppress
 
 from schedlab.bridge.batsim.log import corresponds, exported, version
 from schedlab.bridge.batsim.version import BATSIM_VERSION
@@ -28,18 +29,17 @@ CARRIED = frozenset(
 
 
 def take_our_place(words: Sequence[str]) -> None:
-    """Does not return if the program carries what is asked for."""
-    if os.environ.get(CHOICE) == "python":
+    """Does not return if the program can be started, and carries what is asked for."""
+    if os.environ.get(CHOICE) == "python" or "--" in words:
         return
-    given = parse(words)
-    if any(value for name, value in vars(given).items() if name not in CARRIED):
-        return
-    program, files = _program(), (given.platform, *given.workload)
-    if program is None or not all(map(os.path.exists, files)) or any(text.count(":") != 1 for text in given.role):
+    program, arguments = _program(), program_arguments(parse(words))
+    if program is None or arguments is None:
         return
     sys.stdout.flush()
-    otherwise = ["/usr/bin/env", f"{CHOICE}=python", sys.executable, "-m", "schedlab", "batsim", *words]
-    os.execv(program, [program, *program_arguments(given), "--", *otherwise])
+    # -P: what is in the current folder is none of our modules.
+    otherwise = ["/usr/bin/env", f"{CHOICE}=python", sys.executable, "-P", "-m", "schedlab", "batsim", *words]
+    with suppress(OSError):
+        os.execv(program, [program, *arguments, "--", *otherwise])
 
 
 def _program() -> str | None:
@@ -50,7 +50,13 @@ def _program() -> str | None:
     return next((path for path in paths if os.access(path, os.X_OK)), None)
 
 
-def program_arguments(given: Namespace) -> list[str]:
+def program_arguments(given: Namespace) -> list[str] | None:
+    """None: it does not carry that."""
+    if any(value for name, value in vars(given).items() if name not in CARRIED):
+        return None
+    files = (given.platform, *given.workload)
+    if not all(map(os.path.exists, files)) or any(text.count(":") != 1 for text in given.role):
+        return None
     said = [*(corresponds("Workload", f"w{n}", file) for n, file in enumerate(given.workload)), version()]
     found = [
         f"platform={given.platform}",

@@ -59,7 +59,10 @@ class Documents:
     def meet(self, job: Job) -> tuple[Live, bytes]:
         """A job that is submitted now, and what is told of it: as it is written, with its full id."""
         document, line = self._line(job.id)
-        fields = _object_reader.decode(line)
+        try:
+            fields = _object_reader.decode(line)
+        except msgspec.DecodeError as error:  # in a field that is the scheduler's: nobody has read it before
+            raise InputError(f"job {job.id}: {error}", where=document.file) from None
         identity = fields["id"] = full_id(fields["id"], document.name)
         if fields["subtime"] != job.submit:  # the log was transformed
             fields["subtime"] = job.submit
