@@ -62,8 +62,10 @@ def _earlier(folder: Path) -> Path:
 def _tests(root: Path, options: Sequence[str], **environment: str) -> Tests:
     python = root / ".venv" / "bin" / "python"
     environment |= {"PYTHONDONTWRITEBYTECODE": ""}  # as in the Makefile
-    spent, printed = process(["env", "-C", root, python, "-m", "pytest", "--color=no", *options], **environment)
-    return Tests(spent, re.findall(r"(\d+ passed.*?) in [\d.]+s", printed)[-1])
+    command = ["env", "-C", root, python, "-m", "pytest", "--color=no", *options]
+    # Tests that fail are told, and are no reason to throw away what was measured.
+    spent, printed = process(["sh", "-c", '"$@" || [ $? = 1 ]', "sh", *command], **environment)
+    return Tests(spent, re.findall(r"((?:\d+ failed, )?\d+ passed.*?) in [\d.]+s", printed)[-1])
 
 
 def _git(*words: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.fragile import Fragile, run_until_broken
 from tests.system.test_cli import succeeds
 
 import schedlab as sl
@@ -94,18 +95,19 @@ def test_a_log_without_jobs_and_a_wait_below_nothing() -> None:
     assert sl.simulate(early, "2x1", "recorded").jobs["start"].to_list() == [5.0]
 
 
+class Late(Fragile):
+    """After its first time it has nothing to save for many instants."""
+
+    def due(self) -> bool:
+        self.instants = getattr(self, "instants", 0) + 1
+        return self.instants > 10_000
+
+
 def test_taken_up_again(traces: Path, tmp_path: Path) -> None:
-    log = traces / "KTH-SP2-1996-2.1-cln.swf.gz"
-    whole = sl.simulate(log, "pool:104", "recorded")
-
-    def stop(now: float, ended: int) -> None:
-        if ended > 10_000:
-            raise RuntimeError
-
-    checkpoint = Checkpoint(tmp_path / "checkpoint", every=0.0)
-    with pytest.raises(sl.PolicyError):
-        sl.simulate(log, "pool:104", "recorded", checkpoint=checkpoint, progress=stop)
-    again = sl.simulate(log, "pool:104", "recorded", checkpoint=checkpoint)
+    scenario = {"workload": traces / "KTH-SP2-1996-2.1-cln.swf.gz", "cluster": "pool:104", "policy": "recorded"}
+    whole = sl.simulate(**scenario)
+    assert run_until_broken(sl.Scenario(**scenario, checkpoint=Late(tmp_path / "checkpoint", 2))) is None
+    again = sl.simulate(**scenario, checkpoint=Checkpoint(tmp_path / "checkpoint"))
     assert again.jobs.equals(whole.jobs)
 
 

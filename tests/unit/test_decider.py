@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import runpy
 from dataclasses import replace
+from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -189,6 +190,14 @@ def test_an_error_in_a_policy_names_their_line_and_keeps_what_was_simulated(tmp_
         (1, 0.0, 5.0, "completed"),
         (2, 10.0, 10.0, "running"),
     ]
+
+
+@pytest.mark.parametrize(("second", "told"), [(10.0, "10 s (2020-01-01 00:00:10)"), (1e60, "1e+60 s,")])
+def test_an_error_in_a_policy_has_its_date_where_there_is_one(second: float, told: str) -> None:
+    jobs = sl.Workload.of(submit=[0, second], runtime=[5, 30], count=[1, 1])
+    with pytest.raises(sl.PolicyError) as caught:
+        sl.simulate(replace(jobs, origin=datetime(2020, 1, 1, tzinfo=UTC)), sl.Cluster.of_cores(4), Failing())
+    assert f"at simulated time {told}" in str(caught.value)
 
 
 def test_a_run_that_failed_is_replaced_and_one_that_was_ended_early_is_not(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import timedelta
 from math import inf
 from pathlib import Path
@@ -49,7 +50,8 @@ def explained_failure(
         return None
     clock = f"{view.now:.15g} s"
     if workload.origin is not None:
-        clock += f" ({workload.origin + timedelta(seconds=view.now):%Y-%m-%d %H:%M:%S})"
+        with suppress(OverflowError):  # no date is so late, or nothing has happened yet
+            clock += f" ({workload.origin + timedelta(seconds=view.now):%Y-%m-%d %H:%M:%S})"
     last = simulation.last_job
     job = f", job {names.get(last, last)} being the last one dealt with" if last >= 0 else ""
     who = f"observer {observer}" if observer else choice.name
