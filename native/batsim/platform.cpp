@@ -1,8 +1,9 @@
 #include "platform.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <cctype>
 #include <cstdint>
+#include <cstdlib>
 #include <set>
 
 #include "files.hpp"

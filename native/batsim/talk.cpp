@@ -1,7 +1,6 @@
 #include "talk.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "../granted.hpp"
 #include "json.hpp"

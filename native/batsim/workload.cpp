@@ -1,8 +1,6 @@
 #include "workload.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <functional>
 #include <limits>
 

@@ -1,4 +1,4 @@
-"""`schedlab batsim` as a program without Python (native/batsim): in a tenth of the memory, and of the time.
+"""`schedlab batsim` as a program without Python (native/batsim), in a fraction of its memory and time.
 
 It carries jobs that are delays on hosts of their own, which is most of what is simulated so. For options that it does
 not carry, nothing happens here; for a workload or a platform that it does not, it starts Python again.
