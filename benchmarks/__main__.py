@@ -32,6 +32,7 @@ from benchmarks import (
     rates,
     reading,
     sacct,
+    scale,
     scaling,
     slurm,
     study,
@@ -55,6 +56,7 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Line]]] = {
     "rates": rates.lines,
     "elise": elise.lines,
     "memory": memory.lines,
+    "scale-accasim": scale.beside_accasim,
     "python": in_python.lines,
     "submit": submit.lines,
     "workflows": workflows.lines,
@@ -77,6 +79,7 @@ LONG = {  # only if they are asked for
     "batsim-schedulers": batsim.other_lines,
     "batsim-clients": batsim_clients.lines,
     "kube-repeats": kube_exact.repeats,
+    "scale": scale.lines,
     "suite": suite.lines,
 }
 

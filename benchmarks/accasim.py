@@ -83,12 +83,31 @@ def environment() -> Path:
 
 def run(python: Path, spec: LogSpec, log: Path, dispatcher: str, folder: Path) -> Result:
     """One whole run of AccaSim, with the output it makes by default. Checks that it started every job."""
-    system, results = folder / "accasim-system.json", folder / f"accasim-{dispatcher}"
+    results = folder / f"accasim-{dispatcher}"
+    spent, printed = _process(python, log, dispatcher, folder, results, nodes=spec.nodes, cores=spec.cores)
+    statistics = (results / f"stats-{log.name}").read_text()
+    simulation = re.search(r"Simulation time: ([\d.]+)", statistics)
+    assert simulation is not None, statistics
+    wall, cpu = float(simulation[1]), float(printed.splitlines()[-1])
+    return Result(spent, Spent(wall, min(wall, cpu)), _starts(results / f"sched-{log.name}", spec.jobs))
+
+
+def rejected(python: Path, log: Path, folder: Path, *, nodes: int = 120, cores: int = 4) -> Spent:
+    """A whole run that rejects every job."""
+    results = folder / "accasim-reject"
+    spent, _ = _process(python, log, "reject", folder, results, nodes=nodes, cores=cores)
+    return spent
+
+
+def _process(
+    python: Path, log: Path, dispatcher: str, folder: Path, results: Path, *, nodes: int, cores: int
+) -> tuple[Spent, str]:
+    system = folder / "accasim-system.json"
     system.write_text(
         json.dumps(
             {
-                "groups": {"node": {"core": spec.cores}},
-                "resources": {"node": spec.nodes},
+                "groups": {"node": {"core": cores}},
+                "resources": {"node": nodes},
                 "equivalence": {"processor": {"core": 1}},
                 "start_time": 0,
             }
@@ -97,12 +116,7 @@ def run(python: Path, spec: LogSpec, log: Path, dispatcher: str, folder: Path) -
     shutil.rmtree(results, ignore_errors=True)
     script = Path(__file__).with_name("accasim_run.py")
     # -P: `import accasim` must not find this file. TZ: it writes local times.
-    spent, printed = process([python, "-P", script, log, system, dispatcher, results], TZ="UTC")
-    statistics = (results / f"stats-{log.name}").read_text()
-    simulation = re.search(r"Simulation time: ([\d.]+)", statistics)
-    assert simulation is not None, statistics
-    wall, cpu = float(simulation[1]), float(printed.splitlines()[-1])
-    return Result(spent, Spent(wall, min(wall, cpu)), _starts(results / f"sched-{log.name}", spec.jobs))
+    return process([python, "-P", script, log, system, dispatcher, results], TZ="UTC")
 
 
 def _mend(module: Path) -> None:

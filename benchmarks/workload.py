@@ -53,6 +53,7 @@ ROUND_LIMITS = 60 * np.array(
         7200,
     ]
 )
+MEDIAN_MEMORY, MOST_MEMORY = 512 * 1024, 4 * 1024 * 1024  # kB for each processor
 DAY = 86400.0
 DAY_SWING = 0.5  # arrivals are 1.5 times the mean in the afternoon, 0.5 times at night
 USERS = 200
@@ -67,6 +68,7 @@ class LogSpec:
     cores: int = 4
     load: float = 0.8
     seed: int = 1
+    memory: bool = False  # each processor asks for some: amounts of jobs are as different as in real logs
 
     @property
     def total_cores(self) -> int:
@@ -74,11 +76,12 @@ class LogSpec:
 
     @property
     def file_name(self) -> str:
-        return f"v{VERSION}-{self.jobs}-jobs-{self.nodes}x{self.cores}-load-{self.load}-seed-{self.seed}.swf"
+        memory = "-memory" if self.memory else ""
+        return f"v{VERSION}-{self.jobs}-jobs-{self.nodes}x{self.cores}-load-{self.load}-seed-{self.seed}{memory}.swf"
 
 
 def blocks(spec: LogSpec) -> Iterator[Columns]:
-    """The jobs in submit order as columns id, submit, runtime, limit, count, user (whole seconds)."""
+    """The jobs in submit order as columns id, submit, runtime, limit, count, user (whole seconds), perhaps memory."""
     clock = 0.0  # in the time in which arrivals are even; the day cycle bends it afterwards
     for number, first in enumerate(range(0, spec.jobs, BLOCK)):
         made = _block(np.random.default_rng([spec.seed, number]))
@@ -88,6 +91,9 @@ def blocks(spec: LogSpec) -> Iterator[Columns]:
         clock = float(even[-1])
         made["submit"] = np.floor(_bend(even)).astype(np.int64)
         made["id"] = np.arange(first + 1, first + BLOCK + 1)
+        if spec.memory:
+            asked = np.random.default_rng([spec.seed, number, 1]).lognormal(np.log(MEDIAN_MEMORY), 1.0, BLOCK)
+            made["memory"] = np.clip(asked, 1, MOST_MEMORY).astype(np.int64)
         yield {name: column[: spec.jobs - first] for name, column in made.items()}
 
 
@@ -151,7 +157,7 @@ def _swf_table(block: Columns) -> pa.Table:
         "used_memory": unknown,
         "requested": block["count"],
         "requested_time": block["limit"],
-        "requested_memory": unknown,
+        "requested_memory": block.get("memory", unknown),
         "status": one,
         "user": block["user"],
         "group": block["user"] % 20,
