@@ -53,7 +53,8 @@ ROUND_LIMITS = 60 * np.array(
         7200,
     ]
 )
-MEDIAN_MEMORY, MOST_MEMORY = 512 * 1024, 4 * 1024 * 1024  # kB for each processor
+# kB for each processor, in steps: people ask for round amounts (53 different ones in Seth's log, 54 in RICC's).
+MEDIAN_MEMORY, MOST_MEMORY, STEP_MEMORY = 512 * 1024, 4 * 1024 * 1024, 64 * 1024
 DAY = 86400.0
 DAY_SWING = 0.5  # arrivals are 1.5 times the mean in the afternoon, 0.5 times at night
 USERS = 200
@@ -68,7 +69,7 @@ class LogSpec:
     cores: int = 4
     load: float = 0.8
     seed: int = 1
-    memory: bool = False  # each processor asks for some: amounts of jobs are as different as in real logs
+    memory: bool = False  # each processor asks for some
 
     @property
     def total_cores(self) -> int:
@@ -93,7 +94,7 @@ def blocks(spec: LogSpec) -> Iterator[Columns]:
         made["id"] = np.arange(first + 1, first + BLOCK + 1)
         if spec.memory:
             asked = np.random.default_rng([spec.seed, number, 1]).lognormal(np.log(MEDIAN_MEMORY), 1.0, BLOCK)
-            made["memory"] = np.clip(asked, 1, MOST_MEMORY).astype(np.int64)
+            made["memory"] = np.clip(STEP_MEMORY * np.ceil(asked / STEP_MEMORY), 1, MOST_MEMORY).astype(np.int64)
         yield {name: column[: spec.jobs - first] for name, column in made.items()}
 
 
