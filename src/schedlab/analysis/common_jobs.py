@@ -16,15 +16,32 @@ from schedlab.analysis.trim import Among, Selection
 from schedlab.model.run import Run
 
 Sequences = NDArray[np.int64]
+_PIECE = 1 << 16  # jobs
 
 
 def missing_jobs(run: Run, trim: Selection | None = None) -> str:
     """A hash of which of the jobs that count did not start; empty if all did. Equal for runs that started the same."""
     if run.summary["started"] == run.summary["jobs"]:
         return ""
-    counted = np.ones(len(run.tables.column("start")), bool) if trim is None else trim.of(run).keeps(run.tables)
-    missing = np.sort(run.tables.column("sequence")[counted & ~chosen_jobs(run, trim)])
-    return hashlib.sha256(missing.astype("<i8").tobytes()).hexdigest() if len(missing) else ""
+    kept = None if trim is None else trim.of(run).keeps(run.tables)
+    missing = np.zeros(0, bool)  # by place in the workload
+    row = 0
+    for batch in run.tables.batches(("sequence", "start"), "jobs"):
+        never = np.isnan(batch["start"])
+        if kept is not None:
+            never &= kept[row : row + len(never)]
+        row += len(never)
+        places = batch["sequence"][never]
+        most = int(places.max(initial=-1)) + 1
+        if most > len(missing):
+            missing = np.append(missing, np.zeros(max(most, 2 * len(missing)) - len(missing), bool))
+        missing[places] = True
+    if not missing.any():
+        return ""
+    found = hashlib.sha256()
+    for first in range(0, len(missing), _PIECE):
+        found.update((np.flatnonzero(missing[first : first + _PIECE]) + first).astype("<i8").tobytes())
+    return found.hexdigest()
 
 
 def common_jobs(runs: Sequence[Run], trim: Selection | None = None) -> Sequences | None:

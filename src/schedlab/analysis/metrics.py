@@ -1,10 +1,11 @@
 """The summary of a run. What each metric means is in docs/semantics.md, "Metrics".
 
-A column at a time, with as few of them at once as the formulas allow: six million jobs take less than 200 MB.
+The jobs are looked at piece by piece, in a few passes: memory does not depend on how many there are.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.analysis.beside import beside_summary
-from schedlab.analysis.distribution import distribution
+from schedlab.analysis.distribution import FEW, Distribution, PiecewiseDistribution, PiecewiseSum, distribution
 from schedlab.analysis.machine import Machine
 from schedlab.analysis.rejections import rejections
 from schedlab.analysis.resources import resource_summary
@@ -24,7 +25,11 @@ from schedlab.model.states import BY_DECISION, PIECE_ENDS, REASONS, STATES, TIME
 
 KILLED, REQUEUED = STATES.index("killed"), PIECE_ENDS.index("requeued")
 ABOUT_JOBS = ("wait", "turnaround", "slowdown", "bounded_slowdown", "processor_slowdown")
+WEIGHTED = ("wait", "turnaround")
 ABOUT_OTHERS = ("wait", "turnaround", "bounded_slowdown")
+
+SEEN = ("state", "reason", "submit", "limit", "backfilled")
+OF_JOBS = ("eligible", "start", "end", "cores")
 
 TAU = 10.0  # seconds; shorter jobs count as this long in the bounded slowdown
 
@@ -38,39 +43,96 @@ def summarise(
 
     With a `machine` also why jobs were rejected, and what became of its other resources, if it has any.
     """
-    state, reason = tables.column("state"), _reasons(tables)
-    started = ~np.isnan(tables.column("start"))
-    chosen, kept = started, None  # the jobs that the metrics are about
-    if trim:
-        kept = trim.keeps(tables)
-        state, reason, chosen = state[kept], reason[kept], started & kept
-    span = _span(tables, chosen, trim)
+    kept = None if trim is None else trim.keeps(tables)  # the jobs that the metrics are about; None: all
+    seen, of_jobs = _Seen(), JobMetrics(tau)
+    for batch, counted, started in _rows(tables, (*SEEN, *OF_JOBS), kept):
+        seen.add(batch, counted, started)
+        of_jobs.look(batch, _both(started, counted))
+    of_jobs.finish(tables, kept)
+    span = seen.span(trim)
     found = {
-        "jobs": len(state),
-        "started": int(chosen.sum()),
+        "jobs": seen.jobs,
+        "started": seen.started,
         "states": {
             word: count
-            for word, count in _counts(state, STATES).items()
+            for word, count in _counted(seen.states, STATES).items()
             if count or word not in ("running", "suspended")
         },
-        "reasons": _words(reason),
+        "reasons": _words(seen.reasons),
         **_requeues(tables, kept),
         "tau": tau,
         "trim": None if trim is None else trim.to_dict(),
         "makespan": span.last_end - span.begin,
         **_machine(tables, cores, span),
-        "throughput_per_hour": _throughput(tables, started, span),
-        "backfilled_share": _backfilled(tables.column("backfilled"), chosen),
-        **job_metrics(tables, chosen, tau),
+        "throughput_per_hour": _throughput(tables, seen, span),
+        "backfilled_share": _ratio(seen.backfilled, seen.started) if seen.told_backfilled else None,
+        **of_jobs.found(),
     }
     if machine is None:
         return found
-    found |= _of_machine(tables, machine, span, kept)
+    found |= _of_machine(tables, machine, span, kept, seen.rows)
     if has_workflows(tables):
-        counted = np.ones(len(started), bool) if kept is None else kept
-        of_workflows, others = workflow_summary(tables, machine, span.begin, span.end, counted, found["utilisation"])
-        found |= of_workflows | {"others": _others(tables, chosen & others, tau)}
+        every = np.ones(seen.rows, bool) if kept is None else kept
+        of_workflows, others = workflow_summary(tables, machine, span.begin, span.end, every, found["utilisation"])
+        found |= of_workflows | {"others": _others(tables, every & others, tau)}
     return found
+
+
+def _rows(
+    tables: Tables, names: Sequence[str], kept: NDArray[np.bool_] | None
+) -> Iterator[tuple[dict[str, NDArray[Any]], NDArray[np.bool_] | None, NDArray[np.bool_]]]:
+    """The jobs piece by piece: the columns, which rows count (None: all), and which jobs started."""
+    row = 0
+    for batch in tables.batches(names, "jobs"):
+        rows = slice(row, row := row + len(batch["start"]))
+        yield batch, None if kept is None else kept[rows], ~np.isnan(batch["start"])
+
+
+def _both(started: NDArray[np.bool_], counted: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    return started if counted is None else started & counted
+
+
+class _Seen:
+    """What one pass over the jobs tells: how many of which kind there are, and from when until when."""
+
+    def __init__(self) -> None:
+        self.rows = self.jobs = self.started = self.ended = 0  # `ended`: of all jobs that started
+        self.states, self.reasons = np.zeros(len(STATES), np.int64), np.zeros(len(REASONS), np.int64)
+        self.first_submit, self.last_submit = np.inf, -np.inf
+        self.first_end, self.last_end, self.last_of_all = np.inf, -np.inf, -np.inf
+        self.backfilled, self.told_backfilled = 0, False
+
+    def add(
+        self, batch: dict[str, NDArray[Any]], counted: NDArray[np.bool_] | None, started: NDArray[np.bool_]
+    ) -> None:
+        state, reason = batch["state"], _reasons(batch)
+        self.rows += len(state)
+        end = batch["end"]
+        self.ended += int(np.count_nonzero(started & ~np.isnan(end)))
+        self.first_end = min(self.first_end, float(end.min(where=started, initial=np.inf)))
+        self.last_of_all = max(self.last_of_all, float(end.max(where=started, initial=-np.inf)))
+        if counted is not None:
+            state, reason, started = state[counted], reason[counted], started & counted
+        self.jobs += len(state)
+        self.states += np.bincount(state.astype(np.uint8), minlength=len(STATES))
+        self.reasons += np.bincount(reason.astype(np.uint8), minlength=len(REASONS))
+        self.started += (chosen := int(np.count_nonzero(started)))
+        self.last_end = max(self.last_end, float(end.max(where=started, initial=-np.inf)))
+        self.first_submit = min(self.first_submit, float(batch["submit"].min(where=started, initial=np.inf)))
+        self.last_submit = max(self.last_submit, float(batch["submit"].max(where=started, initial=-np.inf)))
+        codes = batch["backfilled"]
+        self.backfilled += int(np.count_nonzero((codes == YES) & started))
+        if codes.dtype == bool:
+            self.told_backfilled |= chosen > 0
+        else:
+            self.told_backfilled |= bool(np.any((codes != UNSAID) & started))
+
+    def span(self, trim: Selection | None) -> _Span:
+        if not self.started:
+            return _Span(0.0, 0.0, 0.0)
+        if isinstance(trim, InPhase):
+            return _Span(trim.begin, trim.end, self.last_end)
+        return _Span(self.first_submit, self.last_submit if trim and trim.cool_down else self.last_end, self.last_end)
 
 
 def about_jobs(key: str) -> bool:
@@ -84,16 +146,16 @@ def _others(tables: Tables, chosen: NDArray[np.bool_], tau: float) -> dict[str, 
     return {"started": int(chosen.sum()), **{name: found[name] for name in ABOUT_OTHERS}}
 
 
-def _reasons(tables: Tables) -> NDArray[Any]:
+def _reasons(batch: dict[str, NDArray[Any]]) -> NDArray[Any]:
     """Codes; also of jobs that were killed at their limits, for which the tables have none."""
-    reason: NDArray[Any] = tables.column("reason")
-    unsaid = (tables.column("state") == KILLED) & (reason == 0)
-    if unsaid.any():
-        with np.errstate(invalid="ignore"):  # one that was killed while it was suspended and never ran
-            early = tables.column("end") - tables.column("start") < tables.column("limit")
-        reason[unsaid & early] = REASONS.index(BY_DECISION)  # older runs do not say it
-        reason[unsaid & ~early] = REASONS.index(TIME_LIMIT)
-    return reason
+    reason: NDArray[Any] = batch["reason"]
+    unsaid = (batch["state"] == KILLED) & (reason == 0)
+    if not unsaid.any():
+        return reason
+    with np.errstate(invalid="ignore"):  # one that was killed while it was suspended and never ran
+        early = batch["end"] - batch["start"] < batch["limit"]
+    late = np.where(early, REASONS.index(BY_DECISION), REASONS.index(TIME_LIMIT))  # older runs do not say it
+    return np.where(unsaid, late, reason)
 
 
 def _requeues(tables: Tables, kept: NDArray[np.bool_] | None) -> dict[str, Any]:
@@ -105,25 +167,26 @@ def _requeues(tables: Tables, kept: NDArray[np.bool_] | None) -> dict[str, Any]:
     reason[reason == 0] = REASONS.index(BY_DECISION)  # older runs do not say it
     if kept is not None:
         again &= np.isin(tables.column("sequence", "pieces"), tables.column("sequence")[kept])
-    return {"requeues": _words(reason[again])}
+    return {"requeues": _words(np.bincount(reason[again].astype(np.uint8), minlength=len(REASONS)))}
 
 
-def _words(reasons: NDArray[Any]) -> dict[str, int]:
-    return {word: count for word, count in _counts(reasons, REASONS).items() if word and count}
+def _words(reasons: NDArray[np.int64]) -> dict[str, int]:
+    return {word: count for word, count in _counted(reasons, REASONS).items() if word and count}
 
 
-def _of_machine(tables: Tables, machine: Machine, span: _Span, kept: NDArray[np.bool_] | None) -> dict[str, Any]:
+def _of_machine(
+    tables: Tables, machine: Machine, span: _Span, kept: NDArray[np.bool_] | None, jobs: int
+) -> dict[str, Any]:
     """What there is to say of resources and rejected jobs; nothing for most runs."""
     found: dict[str, Any] = {}
     if why := rejections(tables, machine, kept):
         found["rejections"] = why
-    if kept is None:
-        kept = np.ones(len(tables.column("state")), bool)
     if machine.heatmap:
-        found |= beside_summary(tables, machine.cluster.cores, span.begin, span.end, kept)
+        every = np.ones(jobs, bool) if kept is None else kept
+        found |= beside_summary(tables, machine.cluster.cores, span.begin, span.end, every)
     if only_cores(machine.cluster):
         return found
-    found["resources"] = resource_summary(tables, machine, span.begin, span.end, kept)
+    found["resources"] = resource_summary(tables, machine, span.begin, span.end, kept, jobs)
     cores = resources_of(machine.cluster)[0]
     if len(cores.parts) > 1:  # thousandths of cores are cores too
         found |= {name: found["resources"]["cores"][name] for name in ("utilisation", "utilisation_queued")}
@@ -143,52 +206,91 @@ class _Span:
         return self.end - self.begin
 
 
-def _span(tables: Tables, chosen: NDArray[np.bool_], trim: Selection | None) -> _Span:
-    if not chosen.any():
-        return _Span(0.0, 0.0, 0.0)
-    submit = tables.column("submit")
-    begin = float(submit.min(where=chosen, initial=np.inf))
-    last_submit = float(submit.max(where=chosen, initial=-np.inf))
-    last_end = float(tables.column("end").max(where=chosen, initial=-np.inf))
-    if isinstance(trim, InPhase):
-        return _Span(trim.begin, trim.end, last_end)
-    return _Span(begin, last_submit if trim and trim.cool_down else last_end, last_end)
-
-
 def job_metrics(tables: Tables, chosen: NDArray[np.bool_], tau: float) -> dict[str, Any]:
-    """Distributions over the chosen jobs. Columns are read again rather than kept: three at a time at most."""
-    every = bool(chosen.all())
+    """Distributions over the chosen jobs, which have started."""
+    found = JobMetrics(tau)
+    for batch, counted, started in _rows(tables, OF_JOBS, chosen):
+        found.look(batch, _both(started, counted))
+    found.finish(tables, chosen)
+    return found.found()
 
-    def column(name: str) -> NDArray[Any]:
-        return tables.column(name) if every else tables.column(name)[chosen]
 
-    found: dict[str, Any] = {}
-    runtime: Floats = column("end")
-    runtime -= column("start")
-    work = runtime * np.maximum(column("cores"), 1)
-    wait: Floats = column("start")
-    wait -= column("eligible")
-    weighted = _weighted(wait, work)
-    found["wait"] = distribution(wait) | {"weighted": weighted}
-    del wait
+class JobMetrics:
+    """Distributions over jobs, in a few passes over them. Those of few jobs are kept, and not read again."""
 
-    turnaround: Floats = column("end")
-    turnaround -= column("eligible")
-    weighted = _weighted(turnaround, work)
-    del work
-    found["turnaround"] = distribution(turnaround.copy()) | {"weighted": weighted}
+    def __init__(self, tau: float) -> None:
+        self._tau = tau
+        self._kept: list[dict[str, Floats]] | None = []
+        self._jobs = 0
+        self._distributions = {name: PiecewiseDistribution() for name in ABOUT_JOBS}
+        self._distributed: dict[str, Distribution] = {}
+        self._weighted: dict[str, float | None] = {}
 
-    # A job of length 0 has no slowdown (the bounded one it has).
-    ran = runtime > 0
-    found["slowdown"] = distribution(turnaround / runtime if ran.all() else turnaround[ran] / runtime[ran])
+    def look(self, batch: dict[str, NDArray[Any]], chosen: NDArray[np.bool_]) -> None:
+        """The first pass."""
+        values = self._values(batch, chosen)
+        self._jobs += len(values["wait"])
+        if self._kept is not None:
+            self._kept.append(values)
+            if self._jobs <= FEW:
+                return
+            pieces, self._kept = self._kept, None
+        else:
+            pieces = [values]
+        for piece in pieces:
+            for name, distribution_ in self._distributions.items():
+                distribution_.look(piece[name])
 
-    np.maximum(runtime, tau, out=runtime)
-    found["bounded_slowdown"] = distribution(_at_least_one(turnaround / runtime))
-    cores = column("cores")
-    runtime *= np.maximum(cores, 1, out=cores)
-    turnaround /= runtime
-    found["processor_slowdown"] = distribution(_at_least_one(turnaround))
-    return found
+    def finish(self, tables: Tables, chosen: NDArray[np.bool_] | None) -> None:
+        """The others; `chosen` as in the first one."""
+        if self._kept is not None:
+            self._finish_few()
+            return
+        for each in self._distributions.values():
+            each.begin()
+        work = PiecewiseSum(self._jobs)
+        weighted = {name: PiecewiseSum(self._jobs) for name in WEIGHTED}
+        first, going_on = True, dict(self._distributions)
+        while going_on:
+            for batch, counted, started in _rows(tables, OF_JOBS, chosen):
+                values = self._values(batch, _both(started, counted))
+                for name, each in going_on.items():
+                    each.add(values[name])
+                if first:
+                    work.add(values["work"])
+                    for name, total in weighted.items():
+                        total.add(values[name] * values["work"])
+            first, going_on = False, {name: each for name, each in going_on.items() if each.again()}
+        self._distributed = {name: each.found for name, each in self._distributions.items()}
+        self._weighted = {name: _ratio(total.value, work.value) for name, total in weighted.items()}
+
+    def _finish_few(self) -> None:
+        pieces, self._kept = self._kept or [], None
+        values = {
+            name: np.concatenate([np.empty(0), *(piece[name] for piece in pieces)]) for name in (*ABOUT_JOBS, "work")
+        }
+        work = values["work"]
+        self._weighted = {name: _ratio(float((values[name] * work).sum()), float(work.sum())) for name in WEIGHTED}
+        self._distributed = {name: distribution(values[name]) for name in ABOUT_JOBS}
+
+    def found(self) -> dict[str, Any]:
+        weighted = {name: {"weighted": value} for name, value in self._weighted.items()}
+        return {name: self._distributed[name] | weighted.get(name, {}) for name in ABOUT_JOBS}
+
+    def _values(self, batch: dict[str, NDArray[Any]], chosen: NDArray[np.bool_]) -> dict[str, Floats]:
+        every = bool(chosen.all())
+        eligible, start, end, cores = (batch[name] if every else batch[name][chosen] for name in OF_JOBS)
+        runtime, turnaround, width = end - start, end - eligible, np.maximum(cores, 1)
+        ran = runtime > 0  # a job of length 0 has no slowdown (the bounded one it has)
+        bounded = np.maximum(runtime, self._tau)
+        return {
+            "wait": start - eligible,
+            "turnaround": turnaround,
+            "slowdown": turnaround / runtime if ran.all() else turnaround[ran] / runtime[ran],
+            "bounded_slowdown": np.maximum(turnaround / bounded, 1.0),
+            "processor_slowdown": np.maximum(turnaround / (bounded * width), 1.0),
+            "work": runtime * width,
+        }
 
 
 def _machine(tables: Tables, cores: int, span: _Span) -> dict[str, Any]:
@@ -226,30 +328,20 @@ def _longest(piece: dict[str, NDArray[Any]], span: _Span) -> int:
     return int(piece["queued"][first:last].max(initial=0))
 
 
-def _backfilled(codes: NDArray[Any], chosen: NDArray[np.bool_]) -> float | None:
-    """The share of jobs; None if nothing is said of any: the policy does not say."""
-    if codes.dtype != bool and not np.any((codes != UNSAID) & chosen):
-        return None
-    return _ratio(int(np.count_nonzero((codes == YES) & chosen)), int(np.count_nonzero(chosen)))
-
-
-def _throughput(tables: Tables, started: NDArray[np.bool_], span: _Span) -> float | None:
+def _throughput(tables: Tables, seen: _Seen, span: _Span) -> float | None:
     """Jobs that ended in the span, per hour."""
-    end = tables.column("end")
-    return _ratio(3600.0 * int((started & (end >= span.begin) & (end <= span.end)).sum()), span.length)
+    if span.begin <= seen.first_end and seen.last_of_all <= span.end:
+        ended = seen.ended
+    else:
+        ended = 0
+        for batch, _, started in _rows(tables, ("start", "end"), None):
+            end = batch["end"]
+            ended += int((started & (end >= span.begin) & (end <= span.end)).sum())
+    return _ratio(3600.0 * ended, span.length)
 
 
-def _counts(codes: NDArray[Any], words: tuple[str, ...]) -> dict[str, int]:
-    return dict(zip(words, np.bincount(codes.astype(np.uint8), minlength=len(words)).tolist(), strict=True))
-
-
-def _at_least_one(values: Floats) -> Floats:
-    return np.maximum(values, 1.0, out=values)
-
-
-def _weighted(values: Floats, work: Floats) -> float | None:
-    """The mean over core-seconds rather than jobs (AWWT and AWRT of the literature)."""
-    return _ratio(float((values * work).sum()), float(work.sum()))  # BLAS (@) would start threads, which go on spinning
+def _counted(counts: NDArray[np.int64], words: tuple[str, ...]) -> dict[str, int]:
+    return dict(zip(words, counts.tolist(), strict=True))
 
 
 def _ratio(part: float, whole: float) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,25 +33,64 @@ def rejections(tables: Tables, machine: Machine, kept: NDArray[np.bool_] | None 
 
     `kept` are the jobs that count. What the policy says itself of why it rejects a job is a reason of its own.
     """
+    kinds: dict[tuple[int, int, int, str], _Kind] = {}
+    names = ("state", "sequence", "request", "count", "reason", "job")
+    row = 0
+    for batch in tables.batches(names, "jobs"):
+        rejected = batch["state"] == REJECTED
+        if kept is not None:
+            rejected &= kept[row : row + len(rejected)]
+        rows = np.flatnonzero(rejected)
+        if len(rows):
+            _note(kinds, {name: batch[name][rows] for name in names}, rows + row, machine.refusals)
+        row += len(rejected)
     found: dict[tuple[str, str, str], dict[str, Any]] = {}
-    known: dict[tuple[int, int, int], Shortage] = {}
-    rejected = tables.column("state") == REJECTED
-    rows = np.flatnonzero(rejected if kept is None else rejected & kept)
-    if not len(rows):
-        return []
-    columns = (tables.column(name)[rows].tolist() for name in ("sequence", "request", "count", "reason", "job"))
-    for _, request, count, code, number, job in sorted(zip(*columns, job_names(tables, rows), strict=True)):
-        kind = request, count, code
-        if kind not in known:
-            known[kind] = shortage(machine, machine.requests[request], count, REASONS[code])
-        short, words = known[kind], machine.refusals.get(number, "")
-        first = {"reason": REASONS[code], "resource": short.resource or None, **({"words": words} if words else {})}
-        text = f"was refused: {words}" if words else short.text
-        entry = found.setdefault(
-            (REASONS[code], short.resource, words), first | {"jobs": 0, "first": f"job {job} {text}"}
-        )
-        entry["jobs"] += 1
+    in_order = sorted(kinds.items(), key=lambda item: item[1].sequence)
+    for (request, count, code, words), kind in in_order:
+        short = shortage(machine, machine.requests[request], count, REASONS[code])
+        key = REASONS[code], short.resource, words
+        if key not in found:
+            (job,) = job_names(tables, np.array([kind.row]))
+            text = f"was refused: {words}" if words else short.text
+            first = {"reason": REASONS[code], "resource": short.resource or None, **({"words": words} if words else {})}
+            found[key] = first | {"jobs": 0, "first": f"job {job} {text}"}
+        found[key]["jobs"] += kind.jobs
     return sorted(found.values(), key=lambda entry: -entry["jobs"])
+
+
+@dataclass(slots=True)
+class _Kind:
+    """Jobs that were rejected for the same: how many, and the first one's place in the workload and in the table."""
+
+    jobs: int
+    sequence: int
+    row: int
+
+
+def _note(
+    kinds: dict[tuple[int, int, int, str], _Kind],
+    jobs: dict[str, NDArray[Any]],
+    rows: NDArray[np.intp],
+    refusals: Mapping[int, str],
+) -> None:
+    """A few jobs of many differ in what they ask for and in the reason."""
+    key = np.column_stack([jobs["request"], jobs["count"], jobs["reason"]]).astype(np.int64)
+    words = [""] * len(rows)
+    if refusals:
+        words = [refusals.get(job, "") for job in jobs["job"].tolist()]
+        texts = {text: number for number, text in enumerate(dict.fromkeys(words))}
+        key = np.column_stack([key, [texts[text] for text in words]])
+    order = np.lexsort((jobs["sequence"], *key.T))
+    ordered = key[order]
+    begins = np.flatnonzero(np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1)))
+    for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(order)], strict=True):
+        at = int(order[begin])
+        request, count, code = key[at, :3].tolist()
+        sequence, kind = int(jobs["sequence"][at]), (request, count, code, words[at])
+        known = kinds.setdefault(kind, _Kind(0, sequence, int(rows[at])))
+        known.jobs += end - begin
+        if sequence < known.sequence:
+            known.sequence, known.row = sequence, int(rows[at])
 
 
 def why_rejected(run: Run, job: int) -> str:

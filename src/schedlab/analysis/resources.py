@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.analysis.distribution import PiecewiseSum
 from schedlab.analysis.fragmentation import fragmentation
 from schedlab.analysis.machine import Machine
 from schedlab.analysis.stays import find_stays
@@ -22,10 +23,12 @@ MOST_JOBS = 500_000  # of which the nodes are looked at for a summary: it has no
 
 
 def resource_summary(
-    tables: Tables, machine: Machine, begin: float, end: float, kept: NDArray[np.bool_]
+    tables: Tables, machine: Machine, begin: float, end: float, kept: NDArray[np.bool_] | None, jobs: int
 ) -> dict[str, dict[str, Any]]:
-    """For each resource its numbers between two moments; the load is that of the jobs which are `kept`."""
-    places = find_stays(tables, machine.cluster) if len(kept) <= MOST_JOBS else None
+    """For each resource its numbers between two moments; the load is that of the jobs which are `kept` (None: all).
+
+    `jobs` is how many there are."""
+    places = find_stays(tables, machine.cluster) if jobs <= MOST_JOBS else None
     found: dict[str, dict[str, Any]] = {}
     for resource in resources_of(machine.cluster):
         total = resource.total(machine.cluster)
@@ -72,17 +75,30 @@ def machine_over_time(
     }
 
 
-def load_of_jobs(tables: Tables, asked: NDArray[Any], total: float, kept: NDArray[np.bool_]) -> float | None:
-    """The offered load of these jobs; `asked` is what a chunk of each request asks for.
+def load_of_jobs(tables: Tables, asked: NDArray[Any], total: float, kept: NDArray[np.bool_] | None) -> float | None:
+    """The offered load of these jobs (None: all); `asked` is what a chunk of each request asks for.
 
     None where nobody knows it: some have no end of their own (`view.complete`).
     """
-    submit, runtime = tables.column("submit")[kept], tables.column("runtime")[kept]
-    if not len(submit) or np.isinf(runtime).any():
+
+    def pieces(*names: str) -> Iterator[list[NDArray[Any]]]:
+        row = 0
+        for batch in tables.batches(names, "jobs"):
+            rows = slice(row, row := row + len(batch[names[0]]))
+            yield [batch[name] if kept is None else batch[name][kept[rows]] for name in names]
+
+    jobs, first, last = 0, np.inf, -np.inf
+    for submit, runtime in pieces("submit", "runtime"):
+        if np.isinf(runtime).any():
+            return None
+        jobs += len(submit)
+        first, last = min(first, submit.min(initial=np.inf)), max(last, submit.max(initial=-np.inf))
+    if not jobs:
         return None
-    of_jobs = asked[tables.column("request")[kept]] * tables.column("count")[kept]
-    work = float((of_jobs * runtime).sum())
-    return offered_load(work, total, float(submit.max() - submit.min()))
+    work = PiecewiseSum(jobs)
+    for runtime, request, count in pieces("runtime", "request", "count"):
+        work.add(asked[request] * count * runtime)
+    return offered_load(work.value, total, float(last - first))
 
 
 def resource_of(run: Run, name: str) -> Resource:

@@ -58,10 +58,23 @@ class Tables(Protocol):
 def job_names(tables: Tables, rows: NDArray[Any] | None = None) -> list[str]:
     """Jobs of these rows (all of them, if none are named) as their log writes them."""
     try:
-        found = tables.column("name")
+        found = _picked(tables, "name", rows)
     except KeyError:  # their ids are numbers
-        found = tables.column("job")
-    return [str(name) for name in (found if rows is None else found[rows]).tolist()]
+        found = _picked(tables, "job", rows)
+    return [str(name) for name in found]
+
+
+def _picked(tables: Tables, column: str, rows: NDArray[Any] | None) -> list[Any]:
+    if rows is None:
+        return list(tables.column(column).tolist())
+    order, begin = np.argsort(rows, kind="stable"), 0
+    ordered, found = rows[order], np.empty(len(rows), object)
+    for batch in tables.batches((column,), "jobs"):
+        end = begin + len(batch[column])
+        here = slice(*np.searchsorted(ordered, (begin, end)))
+        found[order[here]] = np.asarray(batch[column], object)[ordered[here] - begin]
+        begin = end
+    return list(found.tolist())
 
 
 class Run:
