@@ -46,7 +46,9 @@ struct AllocationRows : Batch {
   Column<std::int32_t> node, chunks;
 
   AllocationRows(int number, std::size_t nodes)
-      : Batch("allocations", number, std::max(4 * usual_capacity(number), nodes)) {
+      : AllocationRows(number, nodes, usual_capacity(number)) {}
+  AllocationRows(int number, std::size_t nodes, std::size_t jobs)
+      : Batch("allocations", number, std::max(4 * jobs, nodes)) {
     lay_out({{"node", node}, {"chunks", chunks}});
   }
   // Where these end.
@@ -62,6 +64,10 @@ struct RowContent {
   bool workload;      // of a job, also what the workload says; otherwise the host looks there, by `sequence`
   std::size_t nodes;  // the most that a job can have
   bool applications = false;
+  // Rows that repeat the workload go to files: batches there need not be large, and two or three are held at a time.
+  std::size_t capacity(int number) const {
+    return workload ? std::min(Batch::usual_capacity(number), kLargestBatch / 4) : Batch::usual_capacity(number);
+  }
 };
 
 // Jobs that have left, in the order of leaving.
@@ -77,7 +83,10 @@ struct JobRows : Batch {
   Column<std::int32_t> request, user, group, queue, partition, application;
   Column<double> submit, runtime, limit;
 
-  JobRows(int number, RowContent wanted) : Batch("jobs", number), allocations(number, wanted.nodes), content(wanted) {
+  JobRows(int number, RowContent wanted)
+      : Batch("jobs", number, wanted.capacity(number)),
+        allocations(number, wanted.nodes, wanted.capacity(number)),
+        content(wanted) {
     std::vector<Named> named{
         {"sequence", sequence}, {"cores", cores},         {"eligible", eligible},    {"start", start},
         {"end", end},           {"estimate", estimate},   {"priority", priority},    {"state", state},

@@ -21,7 +21,7 @@ from schedlab.workload.options import ReadOptions
 from schedlab.workload.stream import Columns, Known, ReadAgain, stream
 from schedlab.workload.swf.header import origin, parse_header
 
-CHUNK = 1 << 16  # jobs
+CHUNK = 1 << 14  # jobs
 
 
 def looks_like(start: str, name: str) -> bool:
