@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
 def main() -> None:
+    # Arrow's own allocator keeps what columns of a row group needed, once for each size: twice the memory, no faster.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     if sys.argv[1:2] == ["batsim"]:
         from schedlab.cli.batsim_program import take_our_place
 

@@ -50,23 +50,26 @@ class TableFile:
         if self._pending_rows >= ROW_GROUP:
             rows = pa.concat_tables(self._pending)
             whole = len(rows) - len(rows) % ROW_GROUP
-            for begin in range(0, whole, ROW_GROUP):
-                self._write_group(rows.slice(begin, ROW_GROUP))
+            groups = [rows.slice(begin, ROW_GROUP) for begin in range(0, whole, ROW_GROUP)]
             self._pending = [rows.slice(whole)]
             self._pending_rows = len(rows) - whole
+            del rows
+            while groups:
+                self._write_group(groups)
 
     def close(self) -> None:
         """Write what is left and the file's footer; the file is closed even if there is no room for them."""
         try:
             if self._pending_rows:
-                self._write_group(pa.concat_tables(self._pending))
+                self._write_group([pa.concat_tables(self._pending)])
         finally:
             self._pending, self._pending_rows = [], 0
             self._writer.close()
 
-    def _write_group(self, rows: pa.Table) -> None:
-        # In one piece: pages end where pieces end.
-        self._writer.write_table(rows.combine_chunks(), row_group_size=ROW_GROUP)
+    def _write_group(self, groups: list[pa.Table]) -> None:
+        """The first of them, which is taken out: its pieces are not needed when it is in one."""
+        rows = groups.pop(0).combine_chunks()  # pages end where pieces end
+        self._writer.write_table(rows, row_group_size=ROW_GROUP)
 
 
 class FolderTables:

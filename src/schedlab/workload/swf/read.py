@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from schedlab import _core
@@ -59,10 +58,34 @@ class SwfLog:
     def __init__(self, path: Path, options: ReadOptions) -> None:
         self.path, self.options = path, options
         self.known = Known()
+        self.amounts = _Amounts(self.known)
         self.named = False  # whether job ids are names
 
     def scan(self) -> SwfScan:
         return SwfScan(self)
+
+
+class _Amounts:
+    """The requests of jobs by the bytes that they ask for, for each processor."""
+
+    def __init__(self, known: Known) -> None:
+        self._known = known
+        self._amounts, self._places = np.zeros(1, np.int64), np.zeros(1, np.int32)  # in order; 0 is one core
+
+    def places(self, memory: NDArray[np.int64]) -> NDArray[np.int32]:
+        at = self._at(memory)
+        new = memory[self._amounts[at] != memory]
+        if len(new):
+            amounts = list(dict.fromkeys(new.tolist()))  # in the order in which they first occur
+            places = [self._known.request(Request({"cores": 1, "memory": amount})) for amount in amounts]
+            both = np.append(self._amounts, amounts)
+            order = np.argsort(both)
+            self._amounts, self._places = both[order], np.append(self._places, np.array(places, np.int32))[order]
+            at = self._at(memory)
+        return self._places[at]
+
+    def _at(self, memory: NDArray[np.int64]) -> NDArray[np.intp]:
+        return np.minimum(np.searchsorted(self._amounts, memory), len(self._amounts) - 1)
 
 
 class SwfScan:
@@ -133,14 +156,7 @@ class SwfScan:
         """The requests of jobs that ask for so many bytes a processor."""
         if not self._log.options.full or not memory.any():
             return np.zeros(len(memory), np.int32)
-        encoded = pa.array(memory).dictionary_encode()  # in the order in which they first occur
-        known = self._log.known
-        places = [
-            known.request(Request({"cores": 1, "memory": amount})) if amount else 0
-            for amount in encoded.dictionary.to_pylist()
-        ]
-        found: NDArray[np.int32] = np.array(places, np.int32)[encoded.indices.to_numpy()]
-        return found
+        return self._log.amounts.places(memory)
 
     def _stopped(self) -> Exception:
         failure = self._parser.failure
