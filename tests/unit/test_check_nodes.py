@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,13 @@ def test_failures_under_a_native_policy(tmp_path: Path) -> None:
 def test_a_run_in_memory_is_read_as_its_folder(tmp_path: Path) -> None:
     jobs = sl.Workload.of(submit=[0, 0, 1, 6], runtime=[20, 10, 10, 3], count=[6, 4, 4, 2])
     run = sl.simulate(jobs, NODES, "easy", observers=[Failures()], reasons=True)
-    both = [read_files(one, Offences()) for one in (run, run.save(tmp_path / "run"))]
-    in_memory, in_files = ({name: table.to_pylist() for name, table in found[1].items()} for found in both if found)
+    told = []
+    with ExitStack() as opened:
+        for one in (run, run.save(tmp_path / "run")):
+            found = read_files(one, Offences(), opened)
+            assert found is not None and found.jobs.parts(10) == found.timeline.parts(100) == 1
+            tables = {"jobs": found.jobs.read(0), "timeline": found.timeline.read(0), **found.rare}
+            told.append({name: table.to_pylist() for name, table in tables.items()})
+    in_memory, in_files = told
     assert in_memory == in_files
     assert in_memory.keys() == {"jobs", "timeline", "pieces", "nodes", "reasons"}

@@ -33,7 +33,7 @@ def check(
     else:
         for run, offences in verdicts.items():
             say(f"{run}: {'feasible' if not offences else _count(len(offences))}", "green" if not offences else "red")
-            names = _names(run) if offences else {}
+            names = _names(run, offences[:SHOWN]) if offences else {}
             for offence in offences[:SHOWN]:
                 say(f"  {offence.described(names)}")
             if len(offences) > SHOWN:
@@ -59,17 +59,20 @@ def _judged(runs: list[str]) -> dict[str, list[Offence]]:
     return verdicts
 
 
-def _names(run: str) -> dict[int, str]:
-    """The ids of its jobs as their log writes them."""
+def _names(run: str, offences: list[Offence]) -> dict[int, str]:
+    """The ids of their jobs as the log writes them, where it has others than numbers."""
     from schedlab.engine.store import read_run
     from schedlab.model.errors import InputError
-    from schedlab.model.run import job_names
 
+    wanted = {offence.job for offence in offences}
+    found: dict[int, str] = {}
     try:
-        tables = read_run(run).tables
-        return dict(zip(tables.column("job").tolist(), job_names(tables), strict=True))
-    except (InputError, OSError, KeyError):  # which is one of the offences
+        for batch in read_run(run).tables.batches(("job", "name"), "jobs"):
+            pairs = zip(batch["job"].tolist(), batch["name"].tolist(), strict=True)
+            found |= {job: str(name) for job, name in pairs if job in wanted}
+    except (InputError, OSError, KeyError):  # ids are numbers; or one of the offences is that they cannot be read
         return {}
+    return found
 
 
 def _count(number: int) -> str:

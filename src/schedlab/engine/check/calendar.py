@@ -19,7 +19,7 @@ Times = NDArray[np.float64]
 def check_estimates(record: Record, offences: Offences) -> None:
     """What was believed of jobs, where that can be told from the rest of their rows."""
     how = record.options.get("estimate")
-    if how not in BELIEFS or record.flexible or np.isnan(record.estimate).any():
+    if how not in BELIEFS or record.flexible or not record.beliefs:
         return
     runs = np.minimum(record.runtime, record.limit) if record.kills else record.runtime
     told = record.limit if how == "limit" else runs

@@ -46,7 +46,7 @@ def check_dependencies(record: Record, offences: Offences) -> None:
     report("dependency", wrong, end, lambda i: f"it could never be eligible from {found.hopeless[i]} on, but is there")
     report("eligible too late", withdrawn & ~said & (end > expected), end, says)
     here = never & record.in_state("held") & found.has_some
-    last = end.max(initial=-np.inf) if record.incomplete else np.inf
+    last = record.last_end if record.incomplete else np.inf
     report("eligible too late", here & (expected < last), end, says)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.engine.check.columns import ranges
 from schedlab.engine.check.places import Places
 from schedlab.engine.check.stays import Stays
 
@@ -80,12 +81,6 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
     """In order, each once. (NumPy's own `unique` looks them up in a table, which is many times slower here.)"""
     found: NDArray[Any] = np.sort(values)
     return np.asarray(found[np.append(True, found[1:] != found[:-1])[: len(found)]])
-
-
-def ranges(first: NDArray[np.int64], length: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """`length` whole numbers from each `first` on, all in one list, and whose they are."""
-    whose = np.repeat(np.arange(len(first)), length)
-    return whose, np.repeat(first - (np.cumsum(length) - length), length) + np.arange(len(whose))
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,12 @@ class Offences:
         self._found: dict[str, list[Offence]] = {}
         self._count: dict[str, int] = {}
 
+    def expect(self, *kinds: str) -> None:
+        """Offences of these kinds are listed before those of kinds that come later."""
+        for kind in kinds:
+            self._found.setdefault(kind, [])
+            self._count.setdefault(kind, 0)
+
     def add(self, kind: str, message: str, job: int | None = None, time: float | None = None) -> None:
         self._count[kind] = self._count.get(kind, 0) + 1
         found = self._found.setdefault(kind, [])
@@ -58,6 +64,17 @@ class Offences:
         found = self._found.setdefault(kind, [])
         for position in positions[: max(LISTED - len(found), 0)].tolist():
             found.append(Offence(kind, int(job[position]), _known(time[position]), message(position)))
+
+    def add_more(self, kind: str, number: int) -> None:
+        """So many more, without saying which."""
+        self._count[kind] = self._count.get(kind, 0) + number
+        self._found.setdefault(kind, [])
+
+    def add_all(self, others: Offences) -> None:
+        for kind, found in others._found.items():
+            mine = self._found.setdefault(kind, [])
+            mine += found[: max(LISTED - len(mine), 0)]
+            self._count[kind] = self._count.get(kind, 0) + others._count[kind]
 
     def listed(self) -> list[Offence]:
         offences: list[Offence] = []

@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from schedlab.engine.check.neighbours import Company, ranges
+from schedlab.engine.check.columns import ranges
+from schedlab.engine.check.neighbours import Company
 from schedlab.engine.check.offences import Offences
 from schedlab.engine.check.places import Places
 from schedlab.engine.check.record import Record

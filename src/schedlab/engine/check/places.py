@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.engine.check.columns import ranges
 from schedlab.engine.check.granted import Amounts, with_amounts
-from schedlab.engine.check.nodesets import NodeSetError, NodeSets
 from schedlab.engine.check.offences import Offences
-from schedlab.engine.check.record import Record
+from schedlab.engine.check.record import Record, Span
 from schedlab.engine.check.stays import Stays
 from schedlab.model.cluster import Cluster, NodeGroup
 from schedlab.model.request import Request
 
 # At one instant: jobs that end are gone before jobs of no length are looked at, and those before the jobs that start.
-END, PROBE, START = 0, 1, 2
+END, PROBE, START = 0, 1, 2  # what is held changes by one less
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,6 @@ def check_places(record: Record, stays: Stays, offences: Offences) -> Places | N
     places = with_amounts(record, stays, places, offences)
     _check_sizes(record, stays, places, offences)
     _check_nodes_suit(record, stays, places, offences)
-    _check_room(record, stays, places, offences)
     return places
 
 
@@ -83,28 +82,13 @@ def _places(record: Record, stays: Stays, offences: Offences) -> Places:
     listed = stays.nodes >= 0
     report(~listed, lambda i: "it ran, but no nodes are named")
 
-    sets, chunks, problems = [], [], {}
-    read = NodeSets(record.cluster).read
-    for position, text in enumerate(record.node_sets.to_pylist()):
-        try:
-            nodes, each = read(text)
-        except NodeSetError as problem:
-            nodes, each = [], []
-            problems[position] = str(problem)
-        sets.append(nodes)
-        chunks += each
-    bad = np.isin(stays.nodes, list(problems)) if problems else np.zeros(len(stays), bool)
-    report(bad, lambda i: problems[int(stays.nodes[i])])
+    sets = record.reader.read_all(record.node_sets)
+    bad = np.isin(stays.nodes, list(sets.problems)) if sets.problems else np.zeros(len(stays), bool)
+    report(bad, lambda i: sets.problems[int(stays.nodes[i])])
 
-    # Each stay gets the nodes of its text: stay i has sets[codes[i]], all in one long list.
-    codes, placed = stays.nodes[listed], everyone[listed]
-    length = np.array([len(nodes) for nodes in sets], np.int64)
-    begin = np.cumsum(length) - length
-    flat = np.fromiter((node for nodes in sets for node in nodes), np.int64)
-    of_stay = length[codes]
-    inside = np.arange(of_stay.sum()) - np.repeat(np.cumsum(of_stay) - of_stay, of_stay)
-    where = np.repeat(begin[codes], of_stay) + inside
-    return Places(np.repeat(placed, of_stay), flat[where], np.array(chunks, np.int64)[where])
+    codes = stays.nodes[listed]
+    part, where = ranges(sets.first[codes], sets.length[codes])
+    return Places(everyone[listed][part], sets.node[where], sets.chunks[where])
 
 
 def _check_sizes(record: Record, stays: Stays, places: Places, offences: Offences) -> None:
@@ -150,47 +134,116 @@ def _unsuited(cluster: Cluster, request: Request, group: NodeGroup) -> str:
     return ""
 
 
-def _check_room(record: Record, stays: Stays, places: Places, offences: Offences) -> None:
-    """Sweep over the time of every node: what its jobs hold together is never more than it has."""
+@dataclass(frozen=True)
+class Present:
+    """Who is on nodes, and what each holds there: one entry for each node of each."""
+
+    job: NDArray[np.int64]
+    begin: NDArray[np.float64]
+    end: NDArray[np.float64]
+    alone: NDArray[np.bool_]  # nobody else may be there
+    entries: NDArray[np.int64]  # how many entries each has, which follow each other
+    node: NDArray[np.int64]
+    held: dict[str, NDArray[np.int64]]
+
+    def before(self, moment: float) -> Present:
+        """Those who came by then."""
+        some = self.begin <= moment
+        entry = np.repeat(some, self.entries)
+        return Present(
+            self.job[some],
+            self.begin[some],
+            self.end[some],
+            self.alone[some],
+            self.entries[some],
+            self.node[entry],
+            {name: held[entry] for name, held in self.held.items()},
+        )
+
+    def joined(self, other: Present) -> Present:
+        return Present(
+            np.append(self.job, other.job),
+            np.append(self.begin, other.begin),
+            np.append(self.end, other.end),
+            np.append(self.alone, other.alone),
+            np.append(self.entries, other.entries),
+            np.append(self.node, other.node),
+            {name: np.append(held, other.held[name]) for name, held in self.held.items()},
+        )
+
+
+def check_room(record: Record, stays: Stays, places: Places, later: Present | None, offences: Offences) -> Present:
+    """Sweep over the time of every node: what its jobs hold together is never more than it has.
+
+    `later` are those of parts that were looked at before, who may have come by now; the result is for the next part.
+    """
+    assert places.amounts is not None
+    alone = _per_request(record, stays, lambda request: request.exclusive or record.exclusive)
+    entries = np.bincount(places.stay, minlength=len(stays))
+    present = Present(stays.job, stays.begin, stays.end, alone, entries, places.node, places.amounts.of)
+    if later is not None:
+        present = present.joined(later)
+    _sweep(record, present, offences)
+    return present.before(record.span.after)
+
+
+def _sweep(record: Record, present: Present, offences: Offences) -> None:
+    offences.expect("over-full", "not exclusive")
     cluster = record.cluster
-    sweep = _Sweep(stays, places)
+    sweep = _Sweep(present, record.span)
     group_of_node = np.repeat(np.arange(len(cluster.groups)), [group.count for group in cluster.groups])
     names = cluster.node_names()
-    assert places.amounts is not None
-    for resource, held in places.amounts.of.items():
+
+    def report(kind: str, wrong: NDArray[np.bool_], message: Callable[[int, str], str]) -> None:
+        for event in np.flatnonzero(wrong & sweep.judged).tolist():
+            number = sweep.node[event]
+            where = "the pool" if cluster.pool else f"node {names[number]}"
+            offences.add(kind, message(event, where), int(present.job[sweep.stay[event]]), float(sweep.time[event]))
+
+    for resource, held in present.held.items():
         if not held.any():
             continue
         has = np.array([group.resources.get(resource, 0) for group in cluster.groups], np.int64)[group_of_node]
-        load = sweep.load(held)
-        for event in np.flatnonzero(load > has[sweep.node]).tolist():
-            number = sweep.node[event]
-            where = "the pool" if cluster.pool else f"node {names[number]}"
-            message = f"{where} would have to hold {load[event]} {resource}, it has {has[number]}"
-            offences.add("over-full", message, int(stays.job[sweep.stay[event]]), float(sweep.time[event]))
-
-    alone = _per_request(record, stays, lambda request: request.exclusive or record.exclusive)
-    jobs = sweep.load(np.ones(len(places.stay), np.int64))
-    exclusive_jobs = sweep.load(alone[places.stay].astype(np.int64))
-    for event in np.flatnonzero((exclusive_jobs > 0) & (jobs > 1)).tolist():
-        where = "the pool" if cluster.pool else f"node {names[sweep.node[event]]}"
-        message = f"{where} is shared with a job that is to be alone there"
-        offences.add("not exclusive", message, int(stays.job[sweep.stay[event]]), float(sweep.time[event]))
+        has, load = has[sweep.node], sweep.load(held)
+        report(
+            "over-full",
+            load > has,
+            lambda event, where: f"{where} would have to hold {load[event]} {resource}, it has {has[event]}",  # noqa: B023 - called at once
+        )
+    if present.alone.any():
+        alone = np.repeat(present.alone, present.entries).astype(np.int64)
+        jobs, exclusive_jobs = sweep.load(np.ones(len(alone), np.int64)), sweep.load(alone)
+        message = "is shared with a job that is to be alone there"
+        report("not exclusive", (exclusive_jobs > 0) & (jobs > 1), lambda event, where: f"{where} {message}")
 
 
 class _Sweep:
-    """All beginnings and ends on all nodes, in order of node and time."""
+    """All beginnings and ends on all nodes in a span of time, in order of node and time.
 
-    def __init__(self, stays: Stays, places: Places) -> None:
-        start, end = stays.begin[places.stay], stays.end[places.stay]
-        long = np.flatnonzero(end > start)
-        brief = np.flatnonzero(end <= start)
-        self._entry = np.concatenate([long, brief, long])
+    Those who came before begin at the beginning of time, those who stay longer end at its end: these are not judged.
+    """
+
+    def __init__(self, present: Present, span: Span) -> None:
+        begin, end = present.begin, present.end
+        long = np.flatnonzero((end > begin) & (end > span.after))
+        brief = np.flatnonzero((end <= begin) & span.has(begin))
+        stay = np.concatenate([long, brief, long])
         what = np.concatenate([np.full(len(long), END), np.full(len(brief), PROBE), np.full(len(long), START)])
-        time = np.concatenate([end[long], start[brief], start[long]])
-        order = np.lexsort((what, time, places.node[self._entry]))
-        self._entry, self._what = self._entry[order], what[order]
-        self.time: NDArray[np.float64] = time[order]
-        self.node, self.stay = places.node[self._entry], places.stay[self._entry]
+        ends = np.where(end[long] > span.until, np.inf, end[long])
+        begins = np.where(begin[long] <= span.after, -np.inf, begin[long])
+        time = np.concatenate([ends, begin[brief], begins])
+        order = np.argsort(time, kind="stable")  # at one time in the order END, PROBE, START
+        stay, what, time = stay[order], what[order], time[order]
+
+        first = np.cumsum(present.entries) - present.entries
+        event, entry = ranges(first[stay], present.entries[stay])
+        small = present.node.astype(np.uint16 if present.node.max(initial=0) < 1 << 16 else np.int64)
+        by_node = np.argsort(small[entry], kind="stable")
+        event, self._entry = event[by_node], entry[by_node]
+        self._what = what[event]
+        self.time: NDArray[np.float64] = time[event]
+        self.judged = span.has(self.time)
+        self.node, self.stay = present.node[self._entry], stay[event]
 
     def load(self, amount: NDArray[np.int64]) -> NDArray[np.int64]:
         """What the node holds after each event; for a job of no length, what it would hold with it.
@@ -199,8 +252,7 @@ class _Sweep:
         or after it. Every node ends with nothing, so that one running sum serves for all.
         """
         own = amount[self._entry]
-        change = np.where(self._what == START, own, np.where(self._what == END, -own, 0))
-        return np.cumsum(change) + np.where(self._what == PROBE, own, 0)
+        return np.cumsum(own * (self._what - PROBE)) + np.where(self._what == PROBE, own, 0)
 
 
 def _per_request(record: Record, stays: Stays, value: Callable[[Request], Any]) -> NDArray[Any]:

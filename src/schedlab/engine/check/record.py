@@ -11,10 +11,22 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from schedlab.engine.check.models import RECOMPUTE
+from schedlab.engine.check.nodesets import NodeSets
 from schedlab.engine.check.told import Told
 from schedlab.model.cluster import Cluster
 from schedlab.model.request import Request
 from schedlab.model.states import PIECE_ENDS, STATES
+
+
+@dataclass(frozen=True)
+class Span:
+    """The part of the time that is judged: what happens after one moment, until another one and at it."""
+
+    after: float = -np.inf
+    until: float = np.inf
+
+    def has(self, time: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return np.asarray((time > self.after) & (time <= self.until))
 
 
 @dataclass(frozen=True)
@@ -167,6 +179,11 @@ class Waits:
 
 @dataclass(frozen=True)
 class Record:
+    """The jobs of a part of the run, and what is known of the whole."""
+
+    span: Span  # no job that is not here, or was in a part that was looked at before, does anything in it
+    last_end: float  # of all jobs
+    beliefs: bool  # an estimate is told of every job
     cluster: Cluster
     requests: list[Request]
     options: dict[str, Any]
@@ -177,7 +194,6 @@ class Record:
     flexible: bool  # some jobs may have had another shape while they waited than when they ran
     budget: dict[str, Any] | None  # of the whole machine, if it has one
     execution: list[dict[str, Any]]  # models of how placed jobs fare
-    jobs: int | None  # how many there should be, if the run says so
     job: NDArray[np.int64]
     sequence: NDArray[np.int64]
     cores: NDArray[np.int64]
@@ -198,6 +214,7 @@ class Record:
     predecessors: Predecessors
     nodes: NDArray[np.int64]  # position in `node_sets`; -1 if none are named
     node_sets: pa.StringArray
+    reader: NodeSets
     pieced: NDArray[np.bool_]  # its life is told in pieces
     pieces: Pieces
     rates: Rates

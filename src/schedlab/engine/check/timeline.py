@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from schedlab.engine.check.holds import first_eligible
 from schedlab.engine.check.offences import Offences
 from schedlab.engine.check.places import Places
-from schedlab.engine.check.record import Record
+from schedlab.engine.check.record import Record, Span
 from schedlab.engine.check.stays import Stays
 
 
@@ -24,20 +24,31 @@ class Story:
     count: NDArray[np.int64]
     request: NDArray[np.int64]
 
+    def before(self, moment: float) -> Story:
+        """Of which something happened by then."""
+        some = (self.begin <= moment) | (self.end <= moment)
+        return Story(self.begin[some], self.end[some], self.cores[some], self.count[some], self.request[some])
+
+    def joined(self, other: Story) -> Story:
+        names = ("begin", "end", "cores", "count", "request")
+        return Story(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
+
     @property
     def jobs(self) -> NDArray[np.int64]:
         """1 for each; -1 for what is to be taken off."""
         return np.where(self.count < 0, np.int64(-1), np.int64(1))
 
 
-def check_timeline(record: Record, stays: Stays, places: Places | None, offences: Offences) -> None:
-    time = record.timeline["time"]
-    if len(time) > 1 and not (np.diff(time) > 0).all():
-        offences.add("timeline", "its times do not increase")
-        return
+def check_timeline(
+    record: Record, stays: Stays, places: Places | None, later: tuple[Story, Story] | None, offences: Offences
+) -> tuple[Story, Story]:
+    """`later` are those of parts that were looked at before; the result is for the next part."""
+    offences.expect("timeline")
     ends = np.where(stays.unfinished, np.inf, stays.end)
-    runs = Story(stays.begin, ends, stays.cores, stays.count, stays.request)
-    for story, jobs_column, what in ((runs, "running", "used"), (_waits(record), "queued", "queued")):
+    runs, waits = Story(stays.begin, ends, stays.cores, stays.count, stays.request), _waits(record)
+    if later is not None:
+        runs, waits = runs.joined(later[0]), waits.joined(later[1])
+    for story, jobs_column, what in ((runs, "running", "used"), (waits, "queued", "queued")):
         columns = {jobs_column: story.jobs, f"{what}_cores": story.cores}
         for resource in record.cluster.resource_names[1:]:
             if f"{what}_{resource}" not in record.timeline:  # older runs tell of cores only
@@ -45,14 +56,15 @@ def check_timeline(record: Record, stays: Stays, places: Places | None, offences
             chunk = np.array([request.chunk.get(resource, 0) for request in record.requests] or [0], np.int64)
             known = (story.request >= 0) & (story.request < len(chunk))  # what is not is told elsewhere
             amount = story.count * chunk[np.where(known, story.request, 0)]
-            if what == "used" and places is not None and places.amounts is not None:
+            if what == "used" and places is not None and places.amounts is not None and places.amounts.granted.any():
                 amount = np.where(places.amounts.granted, places.amounts.of_stays(resource, places), amount)
             columns[f"{what}_{resource}"] = amount
+        steps = _Steps(story, record.span, record.timeline["time"])
         for name, amount in columns.items():
             if what == "queued" and name != "queued" and record.flexible:  # rows tell the shapes chosen in the end
                 continue
-            changes, level = _levels(story.begin, story.end, amount)
-            _compare(offences, name, changes, level, time, record.timeline[name])
+            steps.compare(offences, name, amount, record.timeline[name])
+    return runs.before(record.span.after), waits.before(record.span.after)
 
 
 def _waits(record: Record) -> Story:
@@ -104,28 +116,29 @@ def _eligible(record: Record) -> Story:
     )
 
 
-def _levels(
-    begin: NDArray[np.float64], end: NDArray[np.float64], amount: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The moments at which a sum over jobs changes, and its value from each of them on."""
-    times, which = np.unique(np.concatenate([begin, end]), return_inverse=True)
-    change = np.zeros(len(times), np.int64)
-    np.add.at(change, which, np.concatenate([amount, -amount]))
-    changed = (change != 0) & (times < np.inf)
-    return times[changed], np.cumsum(change[changed])
+class _Steps:
+    """Where sums over what has a begin and an end change, beside the rows of the timeline."""
 
+    def __init__(self, story: Story, span: Span, time: NDArray[np.float64]) -> None:
+        self._before = np.flatnonzero(story.begin <= span.after), np.flatnonzero(story.end <= span.after)
+        self._inside = tuple(np.flatnonzero(span.has(each) & (each < np.inf)) for each in (story.begin, story.end))
+        self._moment = np.concatenate([story.begin[self._inside[0]], story.end[self._inside[1]]])
+        self._time = time
+        self._row = np.searchsorted(time, self._moment)
+        self._untold = np.flatnonzero(np.append(time, np.nan)[self._row] != self._moment)
 
-def _compare(
-    offences: Offences,
-    name: str,
-    changes: NDArray[np.float64],
-    level: NDArray[np.int64],
-    time: NDArray[np.float64],
-    told: NDArray[np.int64],
-) -> None:
-    last = np.searchsorted(changes, time, side="right") - 1
-    truth = np.append(level, 0)[last]  # before the first change (-1) there is nothing
-    for row in np.flatnonzero(truth != told).tolist():
-        offences.add("timeline", f"{name} is {told[row]}, by the jobs it is {truth[row]}", time=float(time[row]))
-    for moment in np.setdiff1d(changes, time).tolist():
-        offences.add("timeline", f"{name} changes, but there is no row for it", time=moment)
+    def compare(self, offences: Offences, name: str, amount: NDArray[np.int64], told: NDArray[np.int64]) -> None:
+        first = amount[self._before[0]].sum() - amount[self._before[1]].sum()
+        change = np.concatenate([amount[self._inside[0]], -amount[self._inside[1]]])
+        changes = np.zeros(len(self._time) + 1, np.int64)
+        np.add.at(changes, self._row, change)
+        truth = first + np.cumsum(changes[:-1])
+        for row in np.flatnonzero(truth != told).tolist():
+            message = f"{name} is {told[row]}, by the jobs it is {truth[row]}"
+            offences.add("timeline", message, time=float(self._time[row]))
+        if len(self._untold):
+            moments, which = np.unique(self._moment[self._untold], return_inverse=True)
+            net = np.zeros(len(moments), np.int64)
+            np.add.at(net, which, change[self._untold])
+            for moment in moments[net != 0].tolist():
+                offences.add("timeline", f"{name} changes, but there is no row for it", time=moment)

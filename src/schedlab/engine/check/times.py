@@ -1,4 +1,4 @@
-"""Every job once, with times and a state that fit each other."""
+"""Times and a state that fit each other."""
 
 from __future__ import annotations
 
@@ -10,23 +10,6 @@ from numpy.typing import NDArray
 
 from schedlab.engine.check.offences import Offences
 from schedlab.engine.check.record import Record
-
-
-def check_identity(record: Record, offences: Offences) -> None:
-    """No job is missing, none is there twice."""
-    sequence, length = record.sequence, len(record.sequence)
-    promised = length if record.jobs is None or record.incomplete else record.jobs + len(record.submitted.job)
-    expected = max(promised, int(sequence.max(initial=-1)) + 1)
-    known = sequence[(sequence >= 0) & (sequence < expected)]
-    for number in np.flatnonzero(np.bincount(known, minlength=expected) == 0).tolist():
-        offences.add("missing job", f"the job at position {number} of the workload is not in the results")
-    if not record.incomplete and record.jobs and length > promised:  # a workload in memory need not say how many
-        offences.add("unknown job", f"there are {length} jobs, but {promised} were submitted")
-    for name, values in (("position", sequence), ("id", record.job)):
-        _, first = np.unique(values, return_index=True)
-        again = np.ones(length, bool)
-        again[first] = False
-        _report(record, offences, "duplicate job", again, record.end, _Says(f"its {name} is there more than once"))
 
 
 def check_times(record: Record, offences: Offences) -> None:
@@ -48,7 +31,7 @@ def check_times(record: Record, offences: Offences) -> None:
     # By the engine when it is submitted; by the policy while it waits.
     late = record.in_state("rejected") & np.where(np.isnan(eligible), end != submit, end < eligible)
     report("wrong end", late, end, lambda i: f"it was not rejected at once; submitted at {submit[i]}")
-    here = record.in_state("held", "waiting", "running", "suspended") & (end != end.max(initial=-np.inf))
+    here = record.in_state("held", "waiting", "running", "suspended") & (end != record.last_end)
     report("wrong end", here, end, _Says("it has not left, but the simulation went on"))
     _check_ends(record, offences)
 
