@@ -65,8 +65,8 @@ def web(
     [b]schedlab web --port 9000 --no-browser --allow mine.py[/b]
     """
     from schedlab.cli.output import say
+    from schedlab.model.browsers import LOOPBACK
     from schedlab.model.units import parse_bytes
-    from schedlab.web.guard import LOOPBACK
     from schedlab.web.serve import listen, open_browser, serve
     from schedlab.web.settings import Settings, allowed
     from schedlab.web.space import new_secret

@@ -9,10 +9,7 @@
 from __future__ import annotations
 
 import hmac
-import ipaddress
 import re
-import socket
-from functools import cache
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
@@ -21,6 +18,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from schedlab.model.browsers import is_foreign, is_served
 from schedlab.model.confined import confined
 from schedlab.web.errors import RefusedError, answer
 from schedlab.web.settings import Settings
@@ -29,7 +27,6 @@ from schedlab.web.space import new_secret, space_of
 SPACE, TOKEN = "schedlab_space", "schedlab_token"
 LONG = 400 * 86_400  # seconds: the longest that browsers keep a cookie
 READS = frozenset({"GET", "HEAD"})
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _SECRET = re.compile(r"[A-Za-z0-9_-]{32}")  # as `new_secret` makes them
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
@@ -102,8 +99,7 @@ class Guard:
 
 
 def check_host(host: str, served: str) -> None:
-    name = host_name(host)
-    if name in LOOPBACK or name == served.lower() or _is_served(name, served):
+    if is_served(host, served):
         return
     hint = f"open the server by an address that it has: http://{served}" if served else ""
     raise RefusedError(f"'{host[:200]}' is not an address of this server", status=421, hint=hint)
@@ -111,36 +107,10 @@ def check_host(host: str, served: str) -> None:
 
 def check_origin(headers: Headers) -> None:
     """Browsers say from which page a request that changes something comes; programs that are none say nothing."""
-    origin, site = headers.get("origin"), headers.get("sec-fetch-site")
-    host = headers.get("host", "")
-    other = origin is not None and origin not in (f"http://{host}", f"https://{host}")
-    if other or site not in (None, "same-origin", "none"):
+    if is_foreign(headers.get("host", ""), headers.get("origin"), headers.get("sec-fetch-site")):
         raise RefusedError(
             "requests from pages of other sites are not answered", status=403, hint="use the page itself"
         )
-
-
-def host_name(host: str) -> str:
-    """Without the port and the brackets of IPv6."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    return host.rpartition(":")[0].lower() if host.count(":") == 1 else host.lower()
-
-
-def _is_served(name: str, served: str) -> bool:
-    """A numeric address cannot be somebody else's name for this machine; of names, its own are good."""
-    if served in LOOPBACK:
-        return False
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return name in _own_names()
-    return True
-
-
-@cache
-def _own_names() -> frozenset[str]:
-    return frozenset({socket.gethostname().lower(), socket.getfqdn().lower()})
 
 
 def cookies_of(headers: Headers) -> dict[str, str]:
