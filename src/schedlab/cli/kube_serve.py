@@ -88,6 +88,15 @@ def serve(
             rich_help_panel=WHERE,
         ),
     ] = "127.0.0.1",
+    also_known_as: Annotated[
+        list[str],
+        typer.Option(
+            metavar="NAME",
+            help="A further name by which clients call this machine, such as [b]kubernetes.docker.internal[/b]; once "
+            "for each. Requests for other names are refused.",
+            rich_help_panel=WHERE,
+        ),
+    ] = [],  # noqa: B006
     out: Out = None,
     force: Force = False,
     quiet: Annotated[
@@ -108,7 +117,7 @@ def serve(
 
     machine = read_cluster(cluster)
     windows = [parse_duration(text.strip(), where="--quiet-window") for text in quiet_window.split(",") if text.strip()]
-    where = {"host": listen, "port": port, "kubeconfig": kubeconfig}
+    where = {"host": listen, "port": port, "names": also_known_as, "kubeconfig": kubeconfig}
     if workload is None:
         _stand(machine, command or [], where, pace or 1.0)
         return

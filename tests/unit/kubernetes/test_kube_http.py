@@ -86,7 +86,13 @@ def test_a_client_that_waits_for_a_word() -> None:
         (b"GET /" + b"a" * LARGEST_HEAD + b" HTTP/1.1\r\n\r\n", 431),
         (b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * LARGEST_HEAD, 431),
         (b"GET / HTTP/1.1\r\nA: " + b"b" * LARGEST_HEAD, 431),
-        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + b"100000\r\n" + b"x" * 0x100000 + b"\r\n", 200),
+        (
+            b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+            + b"100000\r\n"
+            + b"x" * 0x100000
+            + b"\r\n",
+            200,
+        ),
     ],
 )
 def test_junk_and_too_much(data: bytes, code: int) -> None:

@@ -49,9 +49,9 @@ async def frame(reader: asyncio.StreamReader) -> dict[str, object]:
 def test_requests_share_a_connection() -> None:
     async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         for path, code in (("/healthz", 200), ("/api/v1/nodes", 200), ("/nothing", 404)):
-            writer.write(f"GET {path} HTTP/1.1\r\nHost: h\r\n\r\n".encode())
+            writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
             assert (await answer(reader))[0] == code
-        writer.write(b"GET /version HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+        writer.write(b"GET /version HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         assert (await answer(reader))[0] == 200
         assert await reader.read() == b""
 
@@ -62,14 +62,14 @@ def test_a_watch_goes_on_until_its_time_is_over() -> None:
     cluster = Cluster("n1")
 
     async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"GET /api/v1/pods?watch=1&timeoutSeconds=1 HTTP/1.1\r\nHost: h\r\n\r\n")
+        writer.write(b"GET /api/v1/pods?watch=1&timeoutSeconds=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert b"chunked" in await reader.readuntil(b"\r\n\r\n")
         cluster.add_pod("a")
         assert (await frame(reader))["type"] == "ADDED"
         cluster.bind("a", "n1")
         assert (await frame(reader))["type"] == "MODIFIED"
         assert await frame(reader) == {}
-        writer.write(b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")  # the connection is free again
+        writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")  # the connection is free again
         assert await answer(reader) == (200, b"ok")
 
     talk(cluster, ask)
@@ -80,7 +80,7 @@ def test_who_hangs_up_watches_no_more() -> None:
     watches = cluster.store.collection(PODS).watches
 
     async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: h\r\n\r\n")
+        writer.write(b"GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
         await reader.readuntil(b"\r\n\r\n")
         assert len(watches) == 1
         writer.close()
@@ -93,7 +93,9 @@ def test_who_hangs_up_watches_no_more() -> None:
 
 def test_a_hundred_megabytes_are_refused_while_they_are_sent() -> None:
     async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"POST /api/v1/namespaces/default/pods HTTP/1.1\r\nHost: h\r\nContent-Length: 100000000\r\n\r\n")
+        writer.write(
+            b"POST /api/v1/namespaces/default/pods HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000\r\n\r\n"
+        )
         for _ in range(100):
             writer.write(b"x" * 1_000_000)
             await writer.drain()
@@ -113,7 +115,7 @@ def test_junk_gets_an_answer_and_nobody_else_is_disturbed(junk: bytes) -> None:
         writer.write(junk)
         code, body = await answer(reader)
         assert code == 400 and json.loads(body)["kind"] == "Status"
-        other[1].write(b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
+        other[1].write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert await answer(other[0]) == (200, b"ok")
         other[1].close()
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from schedlab.bridge.kubernetes.kinds import NAMESPACES, PODS, PRIORITY_CLASSES, Kind
+from schedlab.bridge.kubernetes.labels import LONGEST_NAME, key_mistake, value_mistake
+from schedlab.bridge.kubernetes.lifecycle import check_namespace
 from schedlab.bridge.kubernetes.selectors import Object
-from schedlab.bridge.kubernetes.status import StatusError, invalid, not_found
+from schedlab.bridge.kubernetes.shapes import check_types
+from schedlab.bridge.kubernetes.status import StatusError, invalid, not_found, shortened
 from schedlab.bridge.kubernetes.store import Store
 from schedlab.files.quantity import parse_quantity
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9.:-]*[a-z0-9])?")
-_LONGEST_NAME = 253
+_LONGEST_PREFIX = 58  # maxGeneratedNameLength in pkg/storage/names of k8s.io/apiserver
+_LARGEST_ANNOTATIONS = 262_144  # TotalAnnotationSizeLimitB in pkg/api/validation of k8s.io/apimachinery
 # Classes that every cluster has.
 SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
@@ -22,20 +27,36 @@ def admit(store: Store, kind: Kind, namespace: str, found: Any) -> Object:
     named = addressed(kind, namespace, found)
     metadata = named["metadata"]
     name = metadata.get("name")
-    if not name and isinstance(prefix := metadata.get("generateName"), str) and prefix:
+    check_types(kind, named)
+    if not name and (prefix := metadata.get("generateName")):
         # What is generated is the next version, so that repeated runs have the same names.
-        name = f"{prefix}{store.version + 1:05x}"
+        name = f"{prefix[:_LONGEST_PREFIX]}{store.version + 1:05x}"
         named = {**named, "metadata": {**metadata, "name": name}}
     if not name:
         raise invalid(kind.name, "", [("metadata.name", "Required value: name or generateName is required")])
-    if not isinstance(name, str) or len(name) > _LONGEST_NAME or not _NAME.fullmatch(name):
+    if len(name) > LONGEST_NAME or not _NAME.fullmatch(name):
         expected = "a lowercase RFC 1123 subdomain must consist of lower case letters, digits, '-' or '.'"
-        why = f"Invalid value: {name!r}: {expected}"
-        raise invalid(kind.name, str(name), [("metadata.name", why)])
+        why = f"Invalid value: {shortened(name)!r}: {expected}"
+        raise invalid(kind.name, shortened(name), [("metadata.name", why)])
     if kind.namespaced and store.find(NAMESPACES, "", namespace) is None:
-        raise not_found("namespaces", namespace)
+        raise not_found("namespaces", shortened(namespace))
+    if kind.namespaced:
+        check_namespace(store, kind, namespace, name)
     check_shape(kind, named)
+    for mark in ("deletionTimestamp", "deletionGracePeriodSeconds"):
+        named["metadata"].pop(mark, None)
+    if kind.generations:
+        named["metadata"]["generation"] = 1
+    if kind is NAMESPACES:
+        return _admit_namespace(named)
     return admit_pod(store, named) if kind is PODS else named
+
+
+def _admit_namespace(found: Object) -> Object:
+    metadata = found["metadata"]
+    labels = {**(metadata.get("labels") or {}), "kubernetes.io/metadata.name": metadata["name"]}
+    spec = {**(found.get("spec") or {}), "finalizers": ["kubernetes"]}
+    return {**found, "metadata": {**metadata, "labels": labels}, "spec": spec, "status": {"phase": "Active"}}
 
 
 def addressed(kind: Kind, namespace: str, found: Any) -> Object:
@@ -44,14 +65,11 @@ def addressed(kind: Kind, namespace: str, found: Any) -> Object:
         raise StatusError(400, f"the body of the request is not an object of kind {kind.name}")
     for field, expected in (("kind", kind.name), ("apiVersion", kind.group_version)):
         if found.get(field, expected) not in (expected, ""):
-            raise StatusError(400, f"the {field} of the object is {found[field]!r}, this is the place of {expected}")
+            said = shortened(str(found[field]))
+            raise StatusError(400, f"the {field} of the object is {said!r}, this is the place of {expected}")
     metadata = found.get("metadata") or {}
     if not isinstance(metadata, dict):
         raise StatusError(400, "the metadata of the object is not an object")
-    for field in ("labels", "annotations"):
-        values = metadata.get(field) or {}
-        if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
-            raise StatusError(400, f"the {field} of the object are not an object of texts")
     metadata = dict(metadata)
     if not kind.namespaced:
         metadata.pop("namespace", None)
@@ -63,23 +81,32 @@ def addressed(kind: Kind, namespace: str, found: Any) -> Object:
 
 
 def check_shape(kind: Kind, found: Object) -> None:
-    """What everything else relies on: a specification and a status are objects, with lists of objects in them."""
-    causes: list[tuple[str, str]] = []
-    for part, lists in (("spec", ("taints", "tolerations")), ("status", ("conditions", "containerStatuses"))):
-        value = found.get(part)
-        if value is None:
-            continue
-        if not isinstance(value, dict):
-            causes.append((part, "Invalid value: expected an object"))
-            continue
-        for name in lists:
-            items = value.get(name) or []
-            if not isinstance(items, list) or not all(isinstance(one, dict) for one in items):
-                causes.append((f"{part}.{name}", "Invalid value: expected a list of objects"))
-    if kind is PODS and not causes:
-        causes = _mistakes(found.get("spec"))
+    """What has the right types, and is wrong nevertheless."""
+    metadata = found["metadata"]
+    causes = [*_wrong_labels(metadata.get("labels") or {}), *_wrong_metadata(metadata)]
+    if kind is PODS:
+        causes += _mistakes(found.get("spec"))
     if causes:
-        raise invalid(kind.name, str(found["metadata"].get("name", "")), causes)
+        raise invalid(kind.name, shortened(str(metadata.get("name", ""))), causes)
+
+
+def _wrong_labels(labels: dict[str, str]) -> Iterator[tuple[str, str]]:
+    for key, value in labels.items():
+        if mistake := key_mistake(key):
+            yield "metadata.labels", f"Invalid value: {shortened(key)!r}: {mistake}"
+        if mistake := value_mistake(value):
+            yield "metadata.labels", f"Invalid value: {shortened(value)!r}: {mistake}"
+
+
+def _wrong_metadata(metadata: Object) -> Iterator[tuple[str, str]]:
+    size = sum(len(key) + len(value) for key, value in (metadata.get("annotations") or {}).items())
+    if size > _LARGEST_ANNOTATIONS:
+        yield "metadata.annotations", f"Too long: may not be more than {_LARGEST_ANNOTATIONS} bytes"
+    for one in metadata.get("finalizers") or ():
+        if mistake := key_mistake(one):
+            yield "metadata.finalizers", f"Invalid value: {shortened(one)!r}: {mistake}"
+    if sum(bool(one.get("controller")) for one in metadata.get("ownerReferences") or ()) > 1:
+        yield "metadata.ownerReferences", "Invalid value: Only one reference can have Controller set to true"
 
 
 def admit_pod(store: Store, pod: Object) -> Object:
@@ -98,45 +125,31 @@ def admit_pod(store: Store, pod: Object) -> Object:
     return {**pod, "spec": dressed, "status": {"phase": "Pending", **(pod.get("status") or {})}}
 
 
-def _mistakes(spec: Any) -> list[tuple[str, str]]:
-    if not isinstance(spec, dict):
-        return [("spec", "Required value")]
-    causes: list[tuple[str, str]] = []
+def _mistakes(spec: Object | None) -> Iterator[tuple[str, str]]:
+    if spec is None:
+        yield "spec", "Required value"
+        return
     for field in ("containers", "initContainers"):
-        containers = spec.get(field) or []
-        if not isinstance(containers, list) or not all(isinstance(one, dict) for one in containers):
-            return [(f"spec.{field}", "Invalid value: expected a list of containers")]
-        for number, container in enumerate(containers):
+        for number, container in enumerate(spec.get(field) or ()):
             where = f"spec.{field}[{number}]"
-            if not isinstance(container.get("name"), str):
-                causes.append((f"{where}.name", "Required value"))
-            causes += _wrong_resources(f"{where}.resources", container.get("resources"))
+            if not container.get("name"):
+                yield f"{where}.name", "Required value"
+            yield from _wrong_resources(f"{where}.resources", container.get("resources") or {})
     if not spec.get("containers"):
-        causes.append(("spec.containers", "Required value"))
-    return causes
+        yield "spec.containers", "Required value"
 
 
-def _wrong_resources(where: str, resources: Any) -> list[tuple[str, str]]:
-    if resources is None:
-        return []
-    if not isinstance(resources, dict):
-        return [(where, "Invalid value: expected requests and limits")]
-    causes = []
+def _wrong_resources(where: str, resources: Object) -> Iterator[tuple[str, str]]:
     for part in ("requests", "limits"):
-        amounts = resources.get(part) or {}
-        if not isinstance(amounts, dict):
-            causes.append((f"{where}.{part}", "Invalid value: expected names and quantities"))
-            continue
-        for name, amount in amounts.items():
+        for name, amount in (resources.get(part) or {}).items():
             quantity = parse_quantity(amount)
-            if quantity is None:
-                why = f"Invalid value: {amount!r}: quantities must match the regular expression of numbers and suffixes"
-                causes.append((f"{where}.{part}[{name}]", why))
-            elif quantity < 0:
-                causes.append(
-                    (f"{where}.{part}[{name}]", f"Invalid value: {amount!r}: must be greater than or equal to 0")
-                )
-    return causes
+            if quantity is not None and quantity >= 0:
+                continue
+            said = shortened(str(amount)) if isinstance(amount, (str, int, float)) else "an object"
+            why = "quantities must match the regular expression of numbers and suffixes"
+            if quantity is not None:
+                why = "must be greater than or equal to 0"
+            yield f"{where}.{part}[{shortened(name)}]", f"Invalid value: {said!r}: {why}"
 
 
 def _priority(store: Store, spec: Object) -> Object:

@@ -5,7 +5,7 @@ What a transport has to do with an answer is `http.py`; where clients' decisions
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
@@ -22,13 +22,16 @@ from schedlab.bridge.kubernetes.checks import (
     options_of,
     refuse_dry_run,
     refuse_other_node,
+    weigh,
 )
 from schedlab.bridge.kubernetes.event_forms import from_new, to_new
-from schedlab.bridge.kubernetes.kinds import KINDS, NEW_EVENTS, NODES, PODS, Kind
-from schedlab.bridge.kubernetes.messages import Request, Response, failure
+from schedlab.bridge.kubernetes.kinds import CONTROLLED, KINDS, NAMESPACES, NEW_EVENTS, NODES, PODS, Kind
+from schedlab.bridge.kubernetes.lifecycle import FOREGROUND, IMMORTAL, ORPHAN, Lifecycle, finish, kept_marks, marked
+from schedlab.bridge.kubernetes.messages import Request, Response, failure, warning
 from schedlab.bridge.kubernetes.patches import PATCHES, apply_patch
 from schedlab.bridge.kubernetes.selectors import Object, selector
-from schedlab.bridge.kubernetes.status import StatusError, conflict, invalid, success
+from schedlab.bridge.kubernetes.shapes import check_types
+from schedlab.bridge.kubernetes.status import StatusError, conflict, invalid, shortened, success
 from schedlab.bridge.kubernetes.store import Store, Version, Watch, encode
 
 _KINDS = {(kind.group_version, kind.plural): kind for kind in KINDS}
@@ -72,11 +75,29 @@ class Api:
     def __init__(self, store: Store, listener: Listener | None = None) -> None:
         self.store = store
         self.listener = Listener() if listener is None else listener
+        self.lifecycle = Lifecycle(store, self._remove)
+        self._later: Callable[[], object] | None = None
+
+    @property
+    def later(self) -> Callable[[], object] | None:
+        """Asks for `settle`, when there is something to settle; without it, everything is settled at once."""
+        return self._later
+
+    @later.setter
+    def later(self, later: Callable[[], object]) -> None:
+        self._later = self.lifecycle.later = later
+
+    def settle(self) -> bool:
+        """Does a piece of what follows from changes; whether there is more."""
+        return self.lifecycle.settle()
 
     def handle(self, request: Request) -> Response | Watch:
         """Never raises: what is wrong with a request is told in its answer."""
         try:
-            return self._handle(request)
+            answer = self._handle(request)
+            while self._later is None and self.settle():
+                pass
+            return answer
         except StatusError as error:
             return failure(error)
         except RecursionError:
@@ -165,12 +186,23 @@ class Api:
             raise StatusError(405, "the server does not allow this method on the requested resource")
         if place.kind.namespaced and not place.namespace:
             raise StatusError(405, f"{place.kind.qualified} are created in a namespace")
-        refuse_dry_run(request)
+        refuse_dry_run(request.query)
+        weight = weigh(body, request.body)
         found = admit(self.store, place.kind, place.namespace, body)
-        made = self.store.create(place.kind, from_new(found) if place.kind is NEW_EVENTS else found)
+        made = self.store.create(place.kind, from_new(found) if place.kind is NEW_EVENTS else found, weight)
         if place.kind is PODS:
             self.listener.created(made.object)
-        return Response(201, _shown(place.kind, made))
+        return Response(201, _shown(place.kind, made), headers=self._warnings(place.kind, made.object))
+
+    def _warnings(self, kind: Kind, found: Object) -> tuple[tuple[str, str], ...]:
+        """What a client should know of an object that was accepted; kubectl prints it."""
+        words = []
+        if kind in CONTROLLED:
+            words.append(f"no controller runs here: the {kind.name} is stored, and nothing is made of it")
+        if missing := self.lifecycle.missing(found):
+            owners = shortened(", ".join(missing))
+            words.append(f"a cluster would collect this object, whose owner is not there: {owners}")
+        return tuple(("Warning", warning(text)) for text in words)
 
     def _bind(self, place: Place, body: Any) -> Response:
         target = body.get("target") if isinstance(body, dict) else None
@@ -213,7 +245,7 @@ class Api:
         return Response(201, encode(success(201)))
 
     def _update(self, place: Place, request: Request) -> Response:
-        refuse_dry_run(request)
+        refuse_dry_run(request.query)
         old = self.store.get(place.kind, place.namespace, place.name).object
         media = media_type(request)
         patching = request.method == "PATCH"
@@ -238,24 +270,43 @@ class Api:
             new = {**old, "status": new.get("status")}
         elif "status" in kind.subresources:
             new = {**new, "status": old["status"]} if "status" in old else _without(new, "status")
-        new = {**new, "metadata": {**metadata, "name": place.name}} if place.part != "status" else new
+        if place.part != "status":
+            new = {**new, "metadata": self._next_metadata(kind, old, new)}
+        check_types(kind, new)
         check_shape(kind, new)
         if kind is PODS:
             refuse_other_node(old, new)
-        made = self.store.replace(kind, new, expected)
+        weight = weigh(new, encode(new) if patching else request.body)
+        made = self.store.replace(kind, new, expected, weight)
+        made = self._finished(kind, made)
         if kind is PODS and place.part == "status":
             self.listener.status_changed(made.object)
         return Response(200, _shown(place.kind, made))
 
+    def _next_metadata(self, kind: Kind, old: Object, new: Object) -> Object:
+        metadata = {**kept_marks(old, new["metadata"]), "name": old["metadata"]["name"]}
+        if (generation := old["metadata"].get("generation")) is not None:
+            metadata["generation"] = generation + (new.get("spec") != old.get("spec"))
+        return metadata
+
+    def _finished(self, kind: Kind, made: Version) -> Version:
+        """The last finalizer of an object that waited for it has been taken away: it goes."""
+        metadata = made.object["metadata"]
+        waits = metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds")
+        if waits or "deletionTimestamp" not in metadata:
+            return made
+        return finish(self.store, kind, metadata.get("namespace", ""), metadata["name"])
+
     def _delete(self, place: Place, request: Request) -> Response:
-        refuse_dry_run(request)
+        refuse_dry_run(request.query)
         options = options_of(content(request) if request.body else None)
         if "gracePeriodSeconds" in request.query:
             options = {**options, "gracePeriodSeconds": lists.number(request.query, "gracePeriodSeconds")}
         if place.name:
             gone = self._remove(place.kind, place.namespace, place.name, options)
-            if place.kind is PODS:
-                return Response(200, gone.json)
+            there = self.store.find(place.kind, place.namespace, place.name)
+            if place.kind is PODS or there is not None:
+                return Response(200, _shown(place.kind, gone))
             details = {"name": place.name, "kind": place.kind.plural, "uid": gone.object["metadata"]["uid"]}
             return Response(200, encode(success(200, details)))
         query = request.query
@@ -272,26 +323,36 @@ class Api:
         check_uid(kind, old.object, wanted.get("uid"))
         if wanted.get("resourceVersion", str(old.number)) != str(old.number):
             raise conflict(kind.qualified, name, "the ResourceVersion in the precondition is not that of the object")
-        if kind is not PODS:
-            return self.store.delete(kind, namespace, name)
-        grace = options.get("gracePeriodSeconds")
-        if grace is None:
-            grace = old.object["spec"].get("terminationGracePeriodSeconds", 30)
-        phase = (old.object.get("status") or {}).get("phase")
-        if not grace or not old.object["spec"].get("nodeName") or phase in ("Succeeded", "Failed"):
-            gone = self.store.delete(kind, namespace, name)
-            self.listener.deleted(gone.object)
-            return gone
-        if "deletionTimestamp" in old.object["metadata"]:
+        policy = options.get("propagationPolicy") or ("Orphan" if options.get("orphanDependents") else "Background")
+        if kind is NAMESPACES and name in IMMORTAL:
+            message = f'namespaces "{name}" is forbidden: this namespace may not be deleted'
+            raise StatusError(403, message, details={"name": name, "kind": "namespaces"})
+        metadata = old.object["metadata"]
+        if "deletionTimestamp" in metadata and (kind is not PODS or options.get("gracePeriodSeconds") != 0):
             return old
-        marked = {
-            **old.object["metadata"],
-            "deletionTimestamp": self.store.timestamp(),
-            "deletionGracePeriodSeconds": grace,
-        }
-        ending = self.store.replace(kind, {**old.object, "metadata": marked})
-        self.listener.deleting(ending.object)
-        return ending
+        finalizers = list(metadata.get("finalizers") or ())
+        if policy != "Background" and self.lifecycle.owns(old.object):
+            finalizers.append(ORPHAN if policy == "Orphan" else FOREGROUND)
+        grace = self._grace(old.object, options) if kind is PODS else 0
+        if grace or ((finalizers or kind is NAMESPACES) and "deletionTimestamp" not in metadata):
+            ending = marked(self.store, kind, old.object, finalizers, deletionGracePeriodSeconds=grace)
+            self.lifecycle.wait(kind, ending, policy)
+            if kind is PODS:
+                self.listener.deleting(ending.object)
+            return ending
+        gone = finish(self.store, kind, namespace, name)
+        if kind is PODS:
+            self.listener.deleted(gone.object)
+        return gone
+
+    @staticmethod
+    def _grace(pod: Object, options: Object) -> int:
+        """Seconds; pods on nodes have time to end."""
+        phase = (pod.get("status") or {}).get("phase")
+        if not pod["spec"].get("nodeName") or phase in ("Succeeded", "Failed"):
+            return 0
+        grace = options.get("gracePeriodSeconds")
+        return int(pod["spec"].get("terminationGracePeriodSeconds") or 0) if grace is None else int(grace)
 
 
 def _without(found: Object, key: str) -> Object:

@@ -20,6 +20,7 @@ class Kind:
     fields: tuple[str, ...] = ()  # what else a field selector may name
     subresources: tuple[str, ...] = ()
     stored_as: tuple[str, str] = ("", "")  # another kind, of which this is another form
+    generations: bool = False  # whether changes of the specification are counted, in metadata.generation
 
     @property
     def group(self) -> str:
@@ -55,14 +56,38 @@ _EVENT_FIELDS = (
 )
 _STATUS = ("status",)
 
-PODS = Kind("v1", "pods", "Pod", short=("po",), fields=_POD_FIELDS, subresources=("binding", "eviction", "status"))
+PODS = Kind(
+    "v1",
+    "pods",
+    "Pod",
+    short=("po",),
+    fields=_POD_FIELDS,
+    subresources=("binding", "eviction", "status"),
+    generations=True,
+)
 NODES = Kind("v1", "nodes", "Node", False, ("no",), ("spec.unschedulable",), _STATUS)
 NAMESPACES = Kind("v1", "namespaces", "Namespace", False, ("ns",), ("status.phase",), _STATUS)
 EVENTS = Kind("v1", "events", "Event", short=("ev",), fields=_EVENT_FIELDS)
 # The same events under their newer name, with other names for some of their fields (`event_forms`).
 NEW_EVENTS = Kind("events.k8s.io/v1", "events", "Event", short=("ev",), stored_as=("v1", "events"))
 WORKLOADS = Kind("scheduling.k8s.io/v1alpha1", "workloads", "Workload")  # gangs, since 1.35
-PRIORITY_CLASSES = Kind("scheduling.k8s.io/v1", "priorityclasses", "PriorityClass", False, ("pc",))
+PRIORITY_CLASSES = Kind("scheduling.k8s.io/v1", "priorityclasses", "PriorityClass", False, ("pc",), generations=True)
+QUOTAS = Kind("v1", "resourcequotas", "ResourceQuota", short=("quota",), subresources=_STATUS)
+BUDGETS = Kind(
+    "policy/v1", "poddisruptionbudgets", "PodDisruptionBudget", short=("pdb",), subresources=_STATUS, generations=True
+)
+# Controllers, of which none runs here, make pods or other objects of these.
+CONTROLLED = tuple(
+    Kind(group_version, plural, name, short=short, subresources=_STATUS, generations=True)
+    for group_version, plural, name, short in (
+        ("v1", "replicationcontrollers", "ReplicationController", ("rc",)),
+        ("apps/v1", "daemonsets", "DaemonSet", ("ds",)),
+        ("apps/v1", "deployments", "Deployment", ("deploy",)),
+        ("apps/v1", "replicasets", "ReplicaSet", ("rs",)),
+        ("apps/v1", "statefulsets", "StatefulSet", ("sts",)),
+        ("batch/v1", "jobs", "Job", ()),
+    )
+)
 
 KINDS: tuple[Kind, ...] = (
     PODS,
@@ -71,22 +96,18 @@ KINDS: tuple[Kind, ...] = (
     EVENTS,
     Kind("v1", "configmaps", "ConfigMap", short=("cm",)),
     Kind("v1", "persistentvolumeclaims", "PersistentVolumeClaim", short=("pvc",), subresources=_STATUS),
+    CONTROLLED[0],
     Kind("v1", "persistentvolumes", "PersistentVolume", False, ("pv",), subresources=_STATUS),
-    Kind("v1", "replicationcontrollers", "ReplicationController", short=("rc",), subresources=_STATUS),
-    Kind("v1", "resourcequotas", "ResourceQuota", short=("quota",), subresources=_STATUS),
+    QUOTAS,
     Kind("v1", "services", "Service", short=("svc",), subresources=_STATUS),
-    Kind("apps/v1", "daemonsets", "DaemonSet", short=("ds",), subresources=_STATUS),
-    Kind("apps/v1", "deployments", "Deployment", short=("deploy",), subresources=_STATUS),
-    Kind("apps/v1", "replicasets", "ReplicaSet", short=("rs",), subresources=_STATUS),
-    Kind("apps/v1", "statefulsets", "StatefulSet", short=("sts",), subresources=_STATUS),
-    Kind("batch/v1", "jobs", "Job", subresources=_STATUS),
+    *CONTROLLED[1:],
     Kind("coordination.k8s.io/v1", "leases", "Lease"),
     NEW_EVENTS,
-    Kind("policy/v1", "poddisruptionbudgets", "PodDisruptionBudget", short=("pdb",), subresources=_STATUS),
-    Kind("resource.k8s.io/v1", "deviceclasses", "DeviceClass", False),
+    BUDGETS,
+    Kind("resource.k8s.io/v1", "deviceclasses", "DeviceClass", False, generations=True),
     Kind("resource.k8s.io/v1", "resourceclaims", "ResourceClaim", subresources=_STATUS),
     Kind("resource.k8s.io/v1", "resourceclaimtemplates", "ResourceClaimTemplate"),
-    Kind("resource.k8s.io/v1", "resourceslices", "ResourceSlice", False),
+    Kind("resource.k8s.io/v1", "resourceslices", "ResourceSlice", False, generations=True),
     PRIORITY_CLASSES,
     WORKLOADS,
     Kind("storage.k8s.io/v1", "csidrivers", "CSIDriver", False),

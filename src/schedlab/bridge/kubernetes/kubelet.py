@@ -7,6 +7,7 @@ from typing import Any
 
 from schedlab.bridge.kubernetes.api import Listener
 from schedlab.bridge.kubernetes.kinds import NODES, PODS
+from schedlab.bridge.kubernetes.lifecycle import finish
 from schedlab.bridge.kubernetes.pods import container_status, lived
 from schedlab.bridge.kubernetes.selectors import Object
 from schedlab.bridge.kubernetes.store import Store
@@ -56,7 +57,7 @@ class Kubelets(Listener):
 
     def _remove(self, metadata: Object) -> None:
         if self._find(metadata) is not None:
-            self._store.delete(PODS, metadata["namespace"], metadata["name"])
+            finish(self._store, PODS, metadata["namespace"], metadata["name"])
 
     def _tell(self, pod: Object, phase: str, state: Object) -> None:
         containers = [

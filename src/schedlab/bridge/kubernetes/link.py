@@ -22,6 +22,7 @@ from schedlab.bridge.kubernetes.http import (
 )
 from schedlab.bridge.kubernetes.messages import Request, Response, failure
 from schedlab.bridge.kubernetes.store import Watch
+from schedlab.bridge.kubernetes.visitors import Visitors
 
 Handlers = dict[int, Callable[[], None]]  # by descriptor: what to do when there is something to read
 
@@ -34,7 +35,7 @@ class Connection:
     """One of several that a scheduler has: it asks one thing at a time, and a watch is the last thing that it asks."""
 
     socket: socket.socket
-    reader: HttpReader = field(default_factory=HttpReader)
+    reader: HttpReader = field(default_factory=lambda: HttpReader(Visitors().check))
     unsent: bytearray = field(default_factory=bytearray)
     watch: Watch | None = None
     closed: bool = False

@@ -101,4 +101,6 @@ def _marked(mark: str) -> tuple[int, Key]:
         version, namespace, name = msgspec.json.decode(base64.urlsafe_b64decode(mark), type=tuple[int, str, str])
     except (ValueError, msgspec.DecodeError):
         raise StatusError(400, "continue key is not valid") from None
+    if version >= 10**_LONGEST_NUMBER:
+        raise StatusError(400, "continue key is not valid")
     return version, (namespace, name)

@@ -23,7 +23,16 @@ class Response:
     code: int
     body: bytes
     content_type: str = "application/json"
+    headers: tuple[tuple[str, str], ...] = ()  # further ones
 
 
 def failure(error: StatusError) -> Response:
-    return Response(error.code, encode(error.body()))
+    seconds = error.details.get("retryAfterSeconds")
+    headers = (("Retry-After", str(seconds)),) if seconds else ()
+    return Response(error.code, encode(error.body()), headers=headers)
+
+
+def warning(text: str) -> str:
+    """The value of a header Warning, as k8s.io/apimachinery writes it (`NewWarningHeader`)."""
+    plain = "".join(one if one.isprintable() else " " for one in text)
+    return '299 - "{}"'.format(plain.replace("\\", "\\\\").replace('"', '\\"'))

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from schedlab.bridge.kubernetes.selectors import Object
-from schedlab.bridge.kubernetes.status import StatusError
+from schedlab.bridge.kubernetes.status import StatusError, shortened, too_large
+
+encode, decode = msgspec.json.encode, msgspec.json.decode
 
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -34,6 +38,13 @@ _MERGE_KEYS = {
     "volumes": "name",
 }
 _JOINED = frozenset({"finalizers"})  # lists of plain values that are joined
+# As kube-apiserver has them: maxJSONPatchOperations (pkg/endpoints/handlers/patch.go of k8s.io/apiserver),
+# JSONPatchMaxCopyBytes (pkg/server/config.go).
+MOST_OPERATIONS = 10_000
+MOST_COPIED = 3 * 1024 * 1024
+# A bound of ours: all requests wait for the one that is being answered.
+MOST_MOVED = 50_000_000
+_LONGEST_INDEX = 9  # digits
 
 
 def apply_patch(content_type: str, found: Object, patch: Any) -> Object:
@@ -72,25 +83,32 @@ def merge_patch(found: Any, patch: Any) -> Any:
 def strategic_merge(found: Any, patch: Object) -> Object:
     """Objects are merged, known lists of objects by their keys; `$patch` (replace or delete), `$retainKeys`
     and `$deleteFromPrimitiveList` say otherwise."""
+    return _merge(_copied(found), patch)
+
+
+def _merge(found: Any, patch: Object) -> Object:
+    """In `found` itself, so that no part of it is copied for each element of the patch that concerns it."""
     directive = patch.get("$patch")
     if directive == "replace":
         return {key: value for key, value in patch.items() if key != "$patch"}
     if directive == "delete":
         return {}
-    merged = dict(found) if isinstance(found, dict) else {}
+    merged: Object = found if isinstance(found, dict) else {}
     if isinstance(kept := patch.get("$retainKeys"), list):
-        merged = {key: value for key, value in merged.items() if key in kept}
+        names = {one for one in kept if isinstance(one, str)}
+        merged = {key: value for key, value in merged.items() if key in names}
     for key, value in patch.items():
         if key.startswith("$deleteFromPrimitiveList/"):
             name = key.partition("/")[2]
-            gone = value if isinstance(value, list) else []
-            merged[name] = [one for one in merged.get(name) or [] if one not in gone]
+            old = merged.get(name)
+            gone = {_identity(one) for one in value} if isinstance(value, list) else set()
+            merged[name] = [one for one in old if _identity(one) not in gone] if isinstance(old, list) else []
         elif key.startswith("$"):
             continue
         elif value is None:
             merged.pop(key, None)
         elif isinstance(value, dict):
-            merged[key] = strategic_merge(merged.get(key), value)
+            merged[key] = _merge(merged.get(key), value)
         elif isinstance(value, list):
             merged[key] = _merge_lists(key, merged.get(key), value)
         else:
@@ -101,131 +119,183 @@ def strategic_merge(found: Any, patch: Object) -> Object:
 def _merge_lists(name: str, found: Any, patch: list[Any]) -> list[Any]:
     old = found if isinstance(found, list) else []
     if name in _JOINED:
-        return [*old, *(one for one in patch if one not in old)]
+        return list({_identity(one): one for one in (*old, *patch)}.values())
     key = _MERGE_KEYS.get(name)
     if key is None or not all(isinstance(one, dict) for one in patch):
         return patch
     if any(one.get("$patch") == "replace" and key not in one for one in patch):
         return [one for one in patch if one.get("$patch") != "replace"]
-    merged = list(old)
+    # What is taken out leaves a gap until the end, so that the places of the others stay.
+    merged: list[Any] = list(old)
+    places: dict[Any, int] = {}
+    for place, one in enumerate(merged):
+        if isinstance(one, dict):
+            places.setdefault(_identity(one.get(key)), place)
     for one in patch:
         if key not in one:
             raise StatusError(400, f"an element of {name} in the patch has no {key}, by which such lists are merged")
-        place = next(
-            (i for i, other in enumerate(merged) if isinstance(other, dict) and other.get(key) == one[key]), None
-        )
+        known = _identity(one[key])
+        found_at = places.get(known)
         if one.get("$patch") == "delete":
-            if place is not None:
-                del merged[place]
-        elif place is None:
-            merged.append(strategic_merge({}, one))
+            if found_at is not None:
+                merged[places.pop(known)] = _GAP
+        elif found_at is None:
+            places[known] = len(merged)
+            merged.append(_merge({}, one))
         else:
-            merged[place] = strategic_merge(merged[place], one)
-    return merged
+            merged[found_at] = _merge(merged[found_at], one)
+    return [one for one in merged if one is not _GAP]
+
+
+_GAP = object()
+
+
+def _identity(value: Any) -> Any:
+    """By which values of JSON are told apart; objects and lists cannot be keys."""
+    return value if isinstance(value, str) else encode(value)
 
 
 def json_patch(found: Any, patch: Any) -> Any:
     if not isinstance(patch, list):
         raise StatusError(400, f"a JSON patch is a list of operations, not {_called(patch)}")
+    if len(patch) > MOST_OPERATIONS:
+        message = f"The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}, got {len(patch)}"
+        raise too_large(message)
+    patched = _JsonPatch(_copied(found))
     for number, operation in enumerate(patch):
         if not isinstance(operation, dict) or not isinstance(operation.get("path"), str):
             raise StatusError(400, f"operation {number} of the JSON patch is not an object with a path")
         try:
-            found = _operate(found, operation)
+            patched.operate(operation)
         except (LookupError, TypeError, ValueError) as error:
             message = f"the server rejected our request due to an error in our request: operation {number}: {error}"
             raise StatusError(422, message) from error
-    return found
+    return patched.found
 
 
-def _operate(found: Any, operation: Object) -> Any:
-    what, path = operation.get("op"), _pointer(operation["path"])
-    if what in ("add", "replace", "test") and "value" not in operation:
-        raise ValueError(f"{what} needs a value")
-    if what in ("move", "copy") and not isinstance(operation.get("from"), str):
-        raise ValueError(f"{what} needs a path to come from")
-    match what:
-        case "add":
-            return _set(found, path, operation["value"], insert=True)
-        case "remove":
-            return _remove(found, path)
-        case "replace":
-            _look(found, path)
-            return _set(found, path, operation["value"], insert=False)
-        case "test":
-            if _look(found, path) != operation["value"]:
-                raise ValueError(f"testing value {operation['path']} failed")
-            return found
-        case "move":
-            source = _pointer(operation["from"])
-            return _set(_remove(found, source), path, _look(found, source), insert=True)
-        case "copy":
-            return _set(found, path, _look(found, _pointer(operation["from"])), insert=True)
-    raise ValueError(f"Unexpected kind: {what}")
+class _JsonPatch:
+    """A document that operations change in place, within bounds.
+
+    `copied` are the bytes that copies have added: evanphx/json-patch, by which kube-apiserver patches, counts them
+    (`AccumulatedCopySizeLimit`). `moved` are the elements of lists that made way for others.
+    """
+
+    def __init__(self, found: Any) -> None:
+        self.found = found
+        self.copied = self.moved = 0
+
+    def operate(self, operation: Object) -> None:
+        what, path = operation.get("op"), _pointer(operation["path"])
+        if what in ("add", "replace", "test") and "value" not in operation:
+            raise ValueError(f"{what} needs a value")
+        if what in ("move", "copy") and not isinstance(operation.get("from"), str):
+            raise ValueError(f"{what} needs a path to come from")
+        match what:
+            case "add":
+                self._add(path, operation["value"])
+            case "remove":
+                self._remove(path)
+            case "replace":
+                self._replace(path, operation["value"])
+            case "test":
+                if not _same(self._look(path), operation["value"]):
+                    raise ValueError(f"testing value {shortened(operation['path'])} failed")
+            case "move":
+                self._add(path, self._remove(_pointer(operation["from"])))
+            case "copy":
+                self._add(path, self._copy(_pointer(operation["from"])))
+            case _:
+                raise ValueError(f"Unexpected kind: {shortened(str(what))}")
+
+    def _look(self, path: list[str]) -> Any:
+        found = self.found
+        for part in path:
+            found = found[_index(found, part)] if isinstance(found, list) else _mapping(found, part)[part]
+        return found
+
+    def _copy(self, path: list[str]) -> Any:
+        data = encode(self._look(path))
+        self.copied += len(data)
+        if self.copied > MOST_COPIED:
+            raise ValueError(
+                f"Unable to complete the copy, the accumulated size increase of copy is {self.copied}, "
+                f"exceeding the limit {MOST_COPIED}"
+            )
+        return decode(data)
+
+    def _add(self, path: list[str], value: Any) -> None:
+        if not path:
+            self.found = value
+            return
+        inside, part = self._look(path[:-1]), path[-1]
+        if not isinstance(inside, list):
+            _mapping(inside, part)[part] = value
+            return
+        place = len(inside) if part == "-" else _index(inside, part)
+        if place > len(inside):
+            raise IndexError(f"index {place} is after the end of the list")
+        self._move(len(inside) - place)
+        inside.insert(place, value)
+
+    def _replace(self, path: list[str], value: Any) -> None:
+        self._look(path)
+        if not path:
+            self.found = value
+            return
+        inside, part = self._look(path[:-1]), path[-1]
+        if isinstance(inside, list):
+            inside[_index(inside, part)] = value
+        else:
+            inside[part] = value
+
+    def _remove(self, path: list[str]) -> Any:
+        if not path:
+            raise ValueError("the whole object cannot be removed")
+        inside, part = self._look(path[:-1]), path[-1]
+        if not isinstance(inside, list):
+            return _mapping(inside, part).pop(part)
+        place = _index(inside, part)
+        self._move(len(inside) - place)
+        return inside.pop(place)
+
+    def _move(self, elements: int) -> None:
+        self.moved += elements
+        if self.moved > MOST_MOVED:
+            raise too_large(f"the operations of the patch move more than {MOST_MOVED:,} elements of lists")
 
 
 def _pointer(text: str) -> list[str]:
     if text and not text.startswith("/"):
-        raise ValueError(f"the path {text!r} does not begin with a slash")
+        raise ValueError(f"the path {shortened(text)!r} does not begin with a slash")
     return [part.replace("~1", "/").replace("~0", "~") for part in text.split("/")[1:]]
 
 
-def _look(found: Any, path: list[str]) -> Any:
-    for part in path:
-        found = found[_index(found, part)] if isinstance(found, list) else _mapping(found, part)[part]
-    return found
-
-
 def _index(found: list[Any], part: str) -> int:
-    if not part.isascii() or not part.isdigit():
-        raise ValueError(f"{part!r} is not a place in a list")
+    if not part.isascii() or not part.isdigit() or len(part) > _LONGEST_INDEX:
+        raise ValueError(f"{shortened(part)!r} is not a place in a list")
     return int(part)
 
 
 def _mapping(found: Any, part: str) -> dict[str, Any]:
     if not isinstance(found, dict):
-        raise TypeError(f"there is no {part!r} in {_called(found)}")
+        raise TypeError(f"there is no {shortened(part)!r} in {_called(found)}")
     return found
 
 
-def _set(found: Any, path: list[str], value: Any, insert: bool) -> Any:
-    """A copy with a value at a place."""
-    if not path:
-        return value
-    part, rest = path[0], path[1:]
-    if isinstance(found, list):
-        place = len(found) if part == "-" and not rest else _index(found, part)
-        copy = list(found)
-        if rest or not insert:
-            copy[place] = _set(copy[place], rest, value, insert)
-        elif place > len(copy):
-            raise IndexError(f"index {place} is after the end of the list")
-        else:
-            copy.insert(place, value)
-        return copy
-    inner = dict(_mapping(found, part))
-    inner[part] = _set(inner[part], rest, value, insert) if rest else value
-    return inner
+def _same(one: Any, other: Any) -> bool:
+    """As texts of JSON are the same: 1 is neither 1.0 nor true."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return len(one) == len(other) and all(key in other and _same(value, other[key]) for key, value in one.items())
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return bool(one == other)
 
 
-def _remove(found: Any, path: list[str]) -> Any:
-    if not path:
-        raise ValueError("the whole object cannot be removed")
-    part, rest = path[0], path[1:]
-    copy: Any
-    if isinstance(found, list):
-        copy, place = list(found), _index(found, part)
-        if rest:
-            copy[place] = _remove(copy[place], rest)
-        else:
-            del copy[place]
-        return copy
-    copy = dict(_mapping(found, part))
-    if rest:
-        copy[part] = _remove(copy[part], rest)
-    else:
-        del copy[part]
-    return copy
+def _copied(found: Any) -> Any:
+    """What may be changed in place."""
+    return decode(encode(found))
 
 
 def _called(found: Any) -> str:

@@ -23,6 +23,7 @@ from schedlab.bridge.kubernetes.errors import KubernetesError
 from schedlab.bridge.kubernetes.kinds import NODES, PODS
 from schedlab.bridge.kubernetes.kubeconfig import address, write_kubeconfig
 from schedlab.bridge.kubernetes.pods import PodMaker, PodSettings
+from schedlab.bridge.kubernetes.store import QUOTA
 from schedlab.bridge.kubernetes.transport import Server, new_loop
 from schedlab.bridge.kubernetes.world import World
 from schedlab.engine.decider import Event, Policy
@@ -44,7 +45,7 @@ class Served(Policy):
 
     `quiet` is the window in seconds. `pace`, if it is not 0: so many simulated seconds pass in a real one. `patience`
     is how long, in real seconds, pods may wait that nothing else can help; then they are given up. `announce` is called
-    with the path of the kubeconfig when the server listens.
+    with the path of the kubeconfig when the server listens. `names`: further ones by which clients call this machine.
     """
 
     name = "kubernetes-served"
@@ -62,6 +63,7 @@ class Served(Policy):
         patience: float = PATIENCE,
         host: str = LOOPBACK,
         port: int = 0,
+        names: Sequence[str] = (),
         kubeconfig: Path | None = None,
         settings: PodSettings | None = None,
         announce: Callable[[Path], None] | None = None,
@@ -70,7 +72,7 @@ class Served(Policy):
             if not 0 <= value < inf:
                 raise InputError(f"{name} cannot be {value!r}", hint="a number of seconds, at least 0")
         self._quiet, self._pace, self._patience = quiet, pace, patience
-        self._words, self._host, self._port = tuple(command), host, port
+        self._words, self._host, self._port, self._names = tuple(command), host, port, tuple(names)
         self._kubeconfig, self._settings, self._announce = kubeconfig, settings, announce
         self._loop: asyncio.AbstractEventLoop | None = None
         self._command: Command | None = None
@@ -91,8 +93,8 @@ class Served(Policy):
     def open(self, view: View, next_event: Callable[[], float]) -> None:
         self._next_event = next_event
         self._loop = new_loop()
-        self.world = World(self._maker, self._nodes, self._clock, shows_running=True)
-        self._server = Server(self.world.api)
+        self.world = World(self._maker, self._nodes, self._clock, shows_running=True, quota=QUOTA)
+        self._server = Server(self.world.api, names=self._names)
         self._folder = tempfile.TemporaryDirectory(prefix="schedlab-kube-")
         port = self._do(self._server.start(self._host, self._port))
         path = self._kubeconfig or Path(self._folder.name) / "kubeconfig"

@@ -14,7 +14,7 @@ from schedlab.bridge.kubernetes.kinds import NODES
 from schedlab.bridge.kubernetes.kubeconfig import address, write_kubeconfig
 from schedlab.bridge.kubernetes.kubelet import Kubelets
 from schedlab.bridge.kubernetes.nodes import node_forms, node_objects
-from schedlab.bridge.kubernetes.store import Store
+from schedlab.bridge.kubernetes.store import QUOTA, Store
 from schedlab.bridge.kubernetes.transport import Server
 from schedlab.model.cluster import Cluster
 
@@ -28,18 +28,20 @@ async def stand(
     command: Sequence[str] = (),
     host: str = "127.0.0.1",
     port: int = 0,
+    names: Sequence[str] = (),
     kubeconfig: Path | None = None,
     speed: float = 1.0,
     startup: float = 0.0,
 ) -> None:
     """Serve until the task is cancelled, or the scheduler that `command` starts has ended.
 
-    Pods that are bound run, `speed` times as fast as they say, `startup` seconds after their binding.
+    `names` are further ones by which clients call this machine. Pods that are bound run, `speed` times as fast as they
+    say, `startup` seconds after their binding.
     """
-    store = Store()
+    store = Store(quota=QUOTA)
     for node in node_objects(_with_memory(cluster), store.timestamp()):
         store.create(NODES, node)
-    server = Server(Api(store, Kubelets(store, speed, startup)))
+    server = Server(Api(store, Kubelets(store, speed, startup)), names=names)
     found = await server.start(host, port)
     scheduler: Command | None = None
     with TemporaryDirectory(prefix="schedlab-kube-") as folder:

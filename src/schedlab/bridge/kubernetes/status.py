@@ -9,6 +9,7 @@ from typing import Any
 # What clients look at is the reason; those that Kubernetes has for codes that we answer with.
 _REASONS = {
     400: "BadRequest",
+    403: "Forbidden",
     404: "NotFound",
     405: "MethodNotAllowed",
     406: "NotAcceptable",
@@ -18,10 +19,15 @@ _REASONS = {
     413: "RequestEntityTooLarge",
     415: "UnsupportedMediaType",
     422: "Invalid",
+    429: "TooManyRequests",
     500: "InternalError",
     503: "ServiceUnavailable",
     504: "Timeout",
 }
+
+
+_LONGEST_TOLD = 200  # characters
+_MOST_CAUSES = 20
 
 
 class StatusError(Exception):
@@ -71,7 +77,8 @@ def conflict(qualified: str, name: str, why: str) -> StatusError:
 
 def invalid(kind: str, name: str, causes: list[tuple[str, str]]) -> StatusError:
     """Fields that are wrong, all at once: (field, why)."""
-    words = [f"{field}: {why}" for field, why in causes]
+    causes, more = causes[:_MOST_CAUSES], len(causes) - _MOST_CAUSES
+    words = [f"{field}: {why}" for field, why in causes] + ([f"and {more} more"] if more > 0 else [])
     told = words[0] if len(words) == 1 else f"[{', '.join(words)}]"
     details = {
         "name": name,
@@ -81,6 +88,10 @@ def invalid(kind: str, name: str, causes: list[tuple[str, str]]) -> StatusError:
     return StatusError(422, f'{kind} "{name}" is invalid: {told}', details=details)
 
 
+def too_large(message: str) -> StatusError:
+    return StatusError(413, f"Request entity too large: {message}")
+
+
 @cache
 def phrase(code: int) -> str:
     """The words after the number in the first line of an answer."""
@@ -88,3 +99,8 @@ def phrase(code: int) -> str:
         return HTTPStatus(code).phrase
     except ValueError:
         return "Unknown"
+
+
+def shortened(text: str) -> str:
+    """What a client wrote, as far as it is worth telling it again."""
+    return text if len(text) <= _LONGEST_TOLD else f"{text[:_LONGEST_TOLD]}…"

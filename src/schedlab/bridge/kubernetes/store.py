@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
+from math import inf
 from typing import NamedTuple
 
 import msgspec
@@ -27,15 +28,19 @@ ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 HISTORY = 100_000  # changes of a kind that can be asked for again
 EVENTS_ARE_KEPT = 3600.0  # seconds, as kube-apiserver has it
+USUAL_WEIGHT = 8192  # of an object, at least: about the bytes that it takes
+MOST_REMEMBERED = 1024**3  # weight of the changes of a kind that can be asked for again
+QUOTA = 2 * 1024**3  # weight of what clients may have stored; etcd's --quota-backend-bytes has the same number
+MOST_EVENTS = 100_000  # where there is a quota
 
 
 class Version:
     """An object as it was from a resourceVersion on."""
 
-    __slots__ = ("_json", "number", "object")
+    __slots__ = ("_json", "number", "object", "weight")
 
-    def __init__(self, number: int, found: Object) -> None:
-        self.number, self.object = number, found
+    def __init__(self, number: int, found: Object, weight: int) -> None:
+        self.number, self.object, self.weight = number, found, weight
         self._json = b""
 
     @property
@@ -66,24 +71,30 @@ class Watch:
         self.notify: Callable[[Watch], None] | None = None
         self.timeout = 0.0  # seconds after which it is to be ended; 0: none
         self.ended = False  # no further frames will come: the answer is complete
+        self.unread = 0  # bytes that are due
         self._due: deque[bytes] = deque()
 
-    def frames(self) -> list[bytes]:
-        """All frames that are due, in order; each is one line of JSON."""
-        due = list(self._due)
-        self._due.clear()
-        return due
+    def frames(self, most: float = inf) -> list[bytes]:
+        """The frames that are due, in order, until they are so many bytes; each is one line of JSON."""
+        found: list[bytes] = []
+        size = 0
+        while self._due and size < most:
+            found.append(self._due.popleft())
+            size += len(found[-1])
+        self.unread -= size
+        return found
 
     def next_frame(self) -> bytes | None:
         """Only the first one that is due."""
-        return self._due.popleft() if self._due else None
+        return next(iter(self.frames(1)), None)
 
     @property
     def due(self) -> int:
         return len(self._due)
 
-    def tell(self, change: Change) -> None:
-        """A change, if it concerns an object that this watch is about, as it looks through its selector."""
+    def tell(self, change: Change, made: dict[tuple[str, int], bytes] | None = None) -> None:
+        """A change, if it concerns an object that this watch is about, as it looks through its selector. `made` are
+        frames that other watches have of it: all that tell the same have the same bytes."""
         what, old, new = change
         if self.chosen is not None:
             was = old is not None and self.chosen(old.object)
@@ -96,7 +107,13 @@ class Watch:
                 what = DELETED
             else:
                 return
-        self._send(what, self.form(new))
+        data = self.form(new)
+        frame = made.get((what, id(data))) if made is not None else None
+        if frame is None:
+            frame = _frame(what, data)
+            if made is not None and data is new.json:  # which lives as long as the change, so that its id is its own
+                made[what, id(data)] = frame
+        self._put(frame)
 
     def initial(self, version: Version) -> None:
         self._send(ADDED, self.form(version))
@@ -115,9 +132,17 @@ class Watch:
         self._send("ERROR", encode(error.body()))
 
     def _send(self, what: str, found: bytes) -> None:
-        self._due.append(b'{"type":"%b","object":%b}\n' % (what.encode(), found))
+        self._put(_frame(what, found))
+
+    def _put(self, frame: bytes) -> None:
+        self._due.append(frame)
+        self.unread += len(frame)
         if self.notify is not None:
             self.notify(self)
+
+
+def _frame(what: str, found: bytes) -> bytes:
+    return b'{"type":"%b","object":%b}\n' % (what.encode(), found)
 
 
 class Collection:
@@ -128,16 +153,23 @@ class Collection:
         self.objects: dict[Key, Version] = {}
         self.history: deque[Change] = deque()
         self.forgotten = 0  # the newest version whose change is no longer in the history
+        self.remembered = 0  # weight of what is in the history
         self.watches: list[Watch] = []
         self.listeners: list[Callable[[Change], None]] = []
 
 
 class Store:
-    """Collections with one count of versions. `clock` says the time, seconds since 1970: creations are dated by it."""
+    """Collections with one count of versions. `clock` says the time, seconds since 1970: creations are dated by it.
 
-    def __init__(self, clock: Callable[[], float] = time.time, history: int = HISTORY) -> None:
+    `quota` bounds the weight of all objects, where clients may store what they like.
+    """
+
+    def __init__(
+        self, clock: Callable[[], float] = time.time, history: int = HISTORY, quota: int | None = None
+    ) -> None:
         self.clock, self.version = clock, 1
-        self._most = history
+        self.weight = 0
+        self._most, self._quota = history, quota
         self._uids = 0
         self._collections = {
             (kind.group_version, kind.plural): Collection(kind) for kind in KINDS if not kind.stored_as[0]
@@ -194,8 +226,8 @@ class Store:
 
     # Changing.
 
-    def create(self, kind: Kind, found: Object) -> Version:
-        """A new object; gets its uid, version and date."""
+    def create(self, kind: Kind, found: Object, weight: int = 0) -> Version:
+        """A new object; gets its uid, version and date. `weight`: about how many bytes a client's object takes."""
         collection = self.collection(kind)
         key = key_of(found)
         if key in collection.objects:
@@ -212,10 +244,13 @@ class Store:
         if stored is EVENTS:
             self._forget_events(collection)
         dressed = {"kind": stored.name, "apiVersion": stored.group_version, **found, "metadata": metadata}
-        return self._put(collection, key, ADDED, None, dressed)
+        weight = max(weight, USUAL_WEIGHT) if weight else 0
+        self._check_quota(weight)
+        return self._put(collection, key, ADDED, None, dressed, weight)
 
-    def replace(self, kind: Kind, found: Object, expected: str = "") -> Version:
-        """An object instead of the one of its name. `expected`: its version, if the change is for that one only."""
+    def replace(self, kind: Kind, found: Object, expected: str = "", weight: int = 0) -> Version:
+        """An object instead of the one of its name. `expected`: its version, if the change is for that one only.
+        `weight`: that of the old one, if it is not said."""
         collection = self.collection(kind)
         namespace, name = key = key_of(found)
         old = self.get(kind, namespace, name)
@@ -224,41 +259,55 @@ class Store:
             raise conflict(kind.qualified, name, why)
         kept = {field: old.object["metadata"][field] for field in ("uid", "creationTimestamp")}
         dressed = {**found, "metadata": {**found["metadata"], **kept}}
-        return self._put(collection, key, MODIFIED, old, dressed)
+        weight = max(weight, USUAL_WEIGHT) if weight else old.weight
+        self._check_quota(weight - old.weight)
+        return self._put(collection, key, MODIFIED, old, dressed, weight)
 
     def delete(self, kind: Kind, namespace: str, name: str) -> Version:
         collection = self.collection(kind)
         old = self.get(kind, namespace, name)
         del collection.objects[namespace, name]
         last = {**old.object, "metadata": dict(old.object["metadata"])}
-        return self._put(collection, (namespace, name), DELETED, old, last)
+        return self._put(collection, (namespace, name), DELETED, old, last, old.weight)
 
-    def _put(self, collection: Collection, key: Key, what: str, old: Version | None, found: Object) -> Version:
+    def _check_quota(self, weight: int) -> None:
+        if self._quota is not None and weight > 0 and self.weight + weight > self._quota:
+            raise StatusError(500, "etcdserver: mvcc: database space exceeded")
+
+    def _put(
+        self, collection: Collection, key: Key, what: str, old: Version | None, found: Object, weight: int
+    ) -> Version:
         """`found` and its metadata are new dictionaries, which nobody else has."""
         self.version += 1
         found["metadata"]["resourceVersion"] = str(self.version)
-        new = Version(self.version, found)
+        new = Version(self.version, found, weight)
+        self.weight += (0 if what == DELETED else weight) - (0 if old is None else old.weight)
         if what != DELETED:
             collection.objects[key] = new
         change = Change(what, old, new)
         self._remember(collection, change)
+        made: dict[tuple[str, int], bytes] = {}
         for watch in collection.watches:
-            watch.tell(change)
+            watch.tell(change, made)
         for listener in collection.listeners:
             listener(change)
         return new
 
     def _remember(self, collection: Collection, change: Change) -> None:
         collection.history.append(change)
-        if len(collection.history) > self._most:
-            collection.forgotten = collection.history.popleft().new.number
+        collection.remembered += change.new.weight or USUAL_WEIGHT
+        while len(collection.history) > self._most or collection.remembered > MOST_REMEMBERED:
+            forgotten = collection.history.popleft().new
+            collection.forgotten = forgotten.number
+            collection.remembered -= forgotten.weight or USUAL_WEIGHT
 
     def _forget_events(self, collection: Collection) -> None:
         """Events go after an hour: they are in the order of their creation."""
         oldest = timestamp(self.clock() - EVENTS_ARE_KEPT)
         while collection.objects:
             (namespace, name), first = next(iter(collection.objects.items()))
-            if first.object["metadata"]["creationTimestamp"] >= oldest:
+            few = self._quota is None or len(collection.objects) < MOST_EVENTS
+            if few and first.object["metadata"]["creationTimestamp"] >= oldest:
                 return
             self.delete(collection.kind, namespace, name)
 

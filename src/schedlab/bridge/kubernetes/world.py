@@ -15,6 +15,7 @@ from schedlab._core import DecisionError, Job, View
 from schedlab.bridge.kubernetes.api import Api, Listener
 from schedlab.bridge.kubernetes.errors import KubernetesError
 from schedlab.bridge.kubernetes.kinds import NODES, PODS, WORKLOADS
+from schedlab.bridge.kubernetes.lifecycle import finish
 from schedlab.bridge.kubernetes.messages import Request
 from schedlab.bridge.kubernetes.nodes import node_objects, ready
 from schedlab.bridge.kubernetes.pods import CONTAINER, IMAGE, PodMaker, container_status, gang_of, lived, pods_of
@@ -52,8 +53,9 @@ class World(Listener):
 
     `shows_running`: pods tell when they run, which schedulers do not look at and people do. `gangs`: those of a job of
     several pods refer to a Workload, for schedulers that know gangs. `history` is how many changes of a kind can be
-    asked for again. `pending` is how many pods have no node; `conflicts` counts bindings that came too late,
-    `impossible` has those that could never be; `given_up` are the ids of jobs that never started, by the reason.
+    asked for again, `quota` what clients may store. `pending` is how many pods have no node; `conflicts` counts
+    bindings that came too late, `impossible` has those that could never be; `given_up` are the ids of jobs that never
+    started, by the reason.
     """
 
     def __init__(
@@ -65,9 +67,10 @@ class World(Listener):
         shows_running: bool = False,
         gangs: bool = False,
         history: int = HISTORY,
+        quota: int | None = None,
     ) -> None:
         self._maker, self._shows_running, self._gangs = maker, shows_running, gangs
-        self.store = Store(clock, history)
+        self.store = Store(clock, history, quota)
         self.api = Api(self.store, self)
         nodes = node_objects(cluster, self.store.timestamp())
         self._node_names = [node["metadata"]["name"] for node in nodes]
@@ -187,7 +190,7 @@ class World(Listener):
     def _delete(self, name: str) -> None:
         namespace = self._maker.settings.namespace
         if self.store.find(PODS, namespace, name) is not None:
-            self.store.delete(PODS, namespace, name)
+            finish(self.store, PODS, namespace, name)
 
     def _again(self, known: Known) -> None:
         """It is back in the queue: other pods take the place of its own."""
