@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.model.confined import Bounds, confined
+from schedlab.model import landlock
+from schedlab.model.confined import VARIABLE, Bounds, as_text, confined
 from schedlab.model.errors import InputError
 from schedlab.policy.spec import parse_policy
 
@@ -25,6 +26,8 @@ def served(tmp_path: Path) -> Iterator[Path]:
         (folder / "spaces" / one).mkdir(parents=True)
         (folder / "spaces" / one / "x").write_text(one)
     (folder / "log").write_text("log")
+    (folder / ".hidden").mkdir()
+    (folder / ".hidden" / "x").write_text("hidden")
     (tmp_path / "secret").write_text("secret")
     (folder / "link").symlink_to(tmp_path / "secret")
     for name in ("good.py", "bad.py"):
@@ -44,7 +47,7 @@ def test_what_may_be_read(served: Path) -> None:
     assert graphlib.TopologicalSorter
 
 
-@pytest.mark.parametrize("name", ["../secret", "link", "spaces/other/x", "log/../../secret"])
+@pytest.mark.parametrize("name", ["../secret", "link", "spaces/other/x", "log/../../secret", ".hidden/x"])
 def test_what_may_not(served: Path, name: str) -> None:
     for read in (Path.read_text, Path.read_bytes, lambda path: os.open(path, os.O_RDONLY)):
         with pytest.raises(InputError, match="lies outside"):
@@ -143,8 +146,6 @@ def test_no_programs_and_no_connections(served: Path) -> None:
 
 def test_a_process_is_confined_from_its_first_moment(tmp_path: Path) -> None:
     """By the environment, which those that it starts inherit."""
-    from schedlab.model.confined import VARIABLE, as_text
-
     (tmp_path / "mine").mkdir()
     code = "import schedlab; open('/etc/hostname').read()"
     bounds = as_text(Bounds(str(tmp_path), str(tmp_path / "spaces"), str(tmp_path / "mine")))
@@ -153,3 +154,43 @@ def test_a_process_is_confined_from_its_first_moment(tmp_path: Path) -> None:
     )
     assert ran.returncode == 1
     assert "OutsideError: /etc/hostname: lies outside the folder that is served" in ran.stderr
+
+
+OPENED = """
+import sys
+import schedlab
+import ctypes, polars, pyarrow
+libc = ctypes.CDLL(None, use_errno=True)
+for path in sys.argv[1:]:
+    for read in (lambda: pyarrow.OSFile(path).read(), lambda: polars.read_csv(path)):
+        try:
+            print("read", len(read()))
+        except PermissionError as error:
+            print("refused")
+    print("C", libc.open(path.encode(), 0) >= 0)
+print("new", libc.open((path + ".new").encode(), 0o101, 0o600) >= 0)
+"""
+
+
+@pytest.mark.skipif(not landlock.version(), reason="needs a kernel with Landlock")
+def test_the_kernel_refuses_what_libraries_open(served: Path, tmp_path: Path) -> None:
+    """Python sees nothing of these: what is written in Rust, C++ and C opens its files itself."""
+    for one in ("mine", "other"):
+        (served / "spaces" / one / "x").chmod(0o644)
+    bounds = Bounds(str(served), str(served / "spaces"), str(served / "spaces" / "mine"))
+    paths = [served / "spaces/other/x", tmp_path / "secret", "/etc/passwd", served / ".hidden/x"]
+    seen = [served / "log", served / "spaces/mine/x"]
+    env = {**os.environ, VARIABLE: as_text(bounds), "PYTHONSAFEPATH": "1"}
+    with confined(None):
+        ran = subprocess.run([sys.executable, "-c", OPENED, *paths, *seen], env=env, capture_output=True, text=True)
+    assert ran.stderr == ""
+    assert ran.stdout.split("\n")[:12] == ["refused", "refused", "C False"] * len(paths)
+    assert ran.stdout.split("\n")[12:-1] == ["read 3", "read 0", "C True", "read 4", "read 0", "C True", "new True"]
+
+
+def test_memory_has_an_end(tmp_path: Path) -> None:
+    code = "import schedlab, numpy\ntry: numpy.ones(1 << 27)\nexcept MemoryError: print('refused')"
+    bounds = as_text(Bounds(str(tmp_path), str(tmp_path / "spaces"), str(tmp_path), memory=1 << 29))
+    env = {**os.environ, VARIABLE: bounds}
+    ran = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, cwd=tmp_path)
+    assert (ran.stdout, ran.stderr) == ("refused\n", "")

@@ -2,24 +2,29 @@
 
 `schedlab web` does what people type into forms. Whatever way a text takes through readers, plug-ins and files that name
 other files, it ends at one of a few doors: a file is opened, code is imported, a program is started. Python tells
-these (audit events), and here they are refused unless the bounds allow them. It is no prison for code, which is why
-code itself is let in only if whoever started the server named its file.
+these (audit events), and here they are refused unless the bounds allow them, in words. It is no prison for code, which
+is why code itself is let in only if whoever started the server named its file.
+
+Files that libraries open by themselves Python does not see. For a whole process the kernel looks after them too, where
+it can (Landlock), and its memory and time have limits.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import resource
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from schedlab.model import landlock
 from schedlab.model.errors import InputError
 
 VARIABLE = "SCHEDLAB_CONFINED"  # the bounds of a whole process, and of those that it starts
@@ -59,6 +64,8 @@ class Bounds:
     code: tuple[str, ...] = ()  # Python files that may be imported
     programs: tuple[str, ...] = ()  # policies that start programs, as they were named at the start, arguments and all
     free: bool = False  # such a policy is at work, and its programs need files of the system
+    memory: int = 0  # bytes that a process may have of its own; 0: as many as there are
+    seconds: int = 0  # that it may compute; 0: as long as it takes
 
 
 _everywhere: Bounds | None = None
@@ -67,10 +74,34 @@ _listening = False
 
 
 def confine(bounds: Bounds) -> None:
-    """This process, from now on."""
+    """This process, from now on; before it has threads, which the kernel would leave as they are."""
     global _everywhere
+    limit(bounds)
+    if not bounds.free:
+        lock(bounds)
     _everywhere = bounds
     _listen()
+
+
+def limit(bounds: Bounds) -> None:
+    """Memory is what is written to: address space that libraries reserve costs nothing."""
+    limits = ((resource.RLIMIT_DATA, bounds.memory), (resource.RLIMIT_CPU, bounds.seconds))
+    for which, most in limits:
+        hard = resource.getrlimit(which)[1]
+        if most and (hard == resource.RLIM_INFINITY or most < hard):
+            resource.setrlimit(which, (most, most))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def lock(bounds: Bounds) -> bool:
+    """By the kernel: hierarchies are allowed, so each entry of the folder is, except where the spaces are. What comes
+    into the folder later is not seen, nor is the list of its entries."""
+    seen = []
+    with suppress(OSError), os.scandir(bounds.folder) as entries:
+        seen = [each.path for each in entries if not (each.name.startswith(".") or each.is_symlink())]
+    shared = [path for path in seen if os.path.realpath(path) != bounds.hidden]
+    read = (*shared, *_libraries_read(), "/proc")
+    return landlock.restrict(read=read, write=(bounds.own, *_libraries_write()), execute=_python())
 
 
 def confine_as_told() -> None:
@@ -155,11 +186,21 @@ def _check(bounds: Bounds, name: str | bytes | os.PathLike[str], *, writes: bool
     if _within(path, bounds.own):
         return
     if not _within(path, bounds.hidden):
-        if writes and ("__pycache__" in path or _within(path, *_libraries_write())):
+        if writes and (_within(path, *_libraries_write()) or _compiled(path)):
             return
-        if not writes and (_within(path, bounds.folder) or _within(path, *_libraries_read())):
+        if not writes and (_is_shared(path, bounds.folder) or _within(path, *_libraries_read())):
             return
     raise _refused(os.fsdecode(name), "may not be written" if writes else "lies outside the folder that is served")
+
+
+def _is_shared(path: str, folder: str) -> bool:
+    """In the folder, and not hidden there."""
+    return _within(path, folder) and "/." not in path[len(folder) :]
+
+
+def _compiled(path: str) -> bool:
+    """What Python keeps of the sources of libraries."""
+    return "/__pycache__" in path and _within(path, *_libraries_read())
 
 
 def _check_program(executable: Any, arguments: Any) -> None:
@@ -181,6 +222,13 @@ def _libraries_read() -> tuple[str, ...]:
     python = [sys.prefix, sys.base_prefix, sys.exec_prefix, *filter(os.path.isabs, sys.path)]
     own = str(Path(__file__).parents[1])
     return (*(os.path.realpath(path) for path in python), own, *_SYSTEM, f"/proc/{os.getpid()}", *_libraries_write())
+
+
+@cache
+def _python() -> tuple[str, ...]:
+    """What is needed to start it: workers of a study are processes of their own."""
+    loaders = [path for folder in ("/lib", "/lib64") for path in Path(folder).glob("ld-*.so*")]
+    return (os.path.realpath(sys.executable), *(os.path.realpath(path) for path in loaders))
 
 
 @cache
