@@ -7,7 +7,7 @@ import gzip
 import numpy as np
 import pytest
 
-from schedlab.web.opened import LEVEL, compressed
+from schedlab.web.reader import LEVEL, compressed
 
 WORDS = ("the quick brown fox jumps over the lazy dog " * 4000).encode()
 # Low bytes that are nearly random, then high ones that are mostly equal: as a block has them.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from schedlab.model.errors import InputError
 from schedlab.web.explore import explorer_facts, packs_of
 from schedlab.web.opened import Opened
 from schedlab.web.server import create_app
-from schedlab.web.space import space_of
+from schedlab.web.settings import Settings
+from schedlab.web.space import Space, space_of
 
 ADDRESS = "http://127.0.0.1:8765"
 
@@ -188,11 +190,13 @@ def test_too_many_runs_are_not_opened(client: TestClient) -> None:
 
 
 def test_memory_is_bounded(folder: Path) -> None:
-    opened = Opened(most_jobs=60, most_bytes=2000)
-    first = opened.look([folder / "busy"])
-    assert opened.look([folder / "busy"]) is first
-    for name in ("jobs", "chart", "story"):
-        opened.block(first, 0, name)
-    assert sum(map(len, opened._blocks.values())) <= 2000 or len(opened._blocks) == 1
-    opened.look([folder / "results" / "easy"])
-    assert opened.look([folder / "busy"]) is not first
+    space = Space(folder.resolve(), "0123456789ab")
+    busy_run, other = space.folder / "busy", space.folder / "results" / "easy"
+    with closing(Opened(Settings(), most_jobs=60, most_bytes=2000)) as opened:
+        first = opened.look([busy_run], space)
+        assert opened.look([busy_run], space) is first
+        for name in ("jobs", "chart", "story"):
+            opened.block(first, 0, name)
+        assert sum(map(len, opened._blocks.values())) <= 2000 or len(opened._blocks) == 1
+        opened.look([other], space)
+        assert opened.look([busy_run], space) is not first

@@ -19,7 +19,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,7 @@ class Bounds:
     free: bool = False  # such a policy is at work, and its programs need files of the system
     memory: int = 0  # bytes that a process may have of its own; 0: as many as there are
     seconds: int = 0  # that it may compute; 0: as long as it takes
+    locked: bool = False  # by the kernel already, as whatever it was started by
 
 
 _everywhere: Bounds | None = None
@@ -77,7 +78,7 @@ def confine(bounds: Bounds) -> None:
     """This process, from now on; before it has threads, which the kernel would leave as they are."""
     global _everywhere
     limit(bounds)
-    if not bounds.free:
+    if not bounds.free and not bounds.locked:
         lock(bounds)
     _everywhere = bounds
     _listen()
@@ -108,7 +109,9 @@ def confine_as_told() -> None:
     """As the process that started this one says."""
     if text := os.environ.get(VARIABLE):
         found = json.loads(text)
-        confine(Bounds(**{**found, **{name: tuple(found[name]) for name in ("code", "programs")}}))
+        bounds = Bounds(**{**found, **{name: tuple(found[name]) for name in ("code", "programs")}})
+        confine(bounds)
+        os.environ[VARIABLE] = as_text(replace(bounds, locked=not bounds.free))
 
 
 def as_text(bounds: Bounds) -> str:

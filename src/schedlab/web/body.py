@@ -1,4 +1,4 @@
-"""What a browser sends along: JSON, and not much of it."""
+"""What a browser sends along: JSON, and not much of it; and what a helper answers, for the browser."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import json
 from typing import Any
 
 from starlette.requests import Request
+from starlette.responses import Response
 
 from schedlab.model.errors import InputError
+from schedlab.web.aside import MOMENT, ask
 from schedlab.web.errors import RefusedError
 
 MOST = 1 << 20  # bytes
@@ -29,3 +31,9 @@ async def json_body(request: Request, most: int = MOST) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise InputError("the body is not a JSON object", hint="send one JSON object")
     return found
+
+
+def asked(request: Request, what: str, patience: float = MOMENT, status: int = 200, **arguments: Any) -> Response:
+    """JSON as a helper gives it (`answers.ANSWERS[what]`)."""
+    found = ask(what, request.state.space, request.app.state.settings, patience, **arguments)
+    return Response(found, status, media_type="application/json")

@@ -20,7 +20,6 @@ from schedlab.web.setup import Setup, Sweep, raise_all
 from schedlab.web.space import Space
 
 MACHINE = re.compile(r"\d{1,6}x\d{1,6}|pool:\d{1,9}")
-INCLUDE = re.compile(r"^\s*include\s+(\S.*?)\s*(?:#.*)?$", re.IGNORECASE | re.MULTILINE)
 
 
 def check_setup(setup: Setup, space: Space, settings: Settings) -> None:
@@ -108,9 +107,18 @@ def read_machine(text: str, space: Space) -> Any:
     if MACHINE.fullmatch(text) or not re.search(r"[./]", text):
         return read_cluster(text)
     path = _file(text, space)
-    for name in INCLUDE.findall(path.read_text(errors="replace")) if path.suffix == ".conf" else ():
+    for name in included(path) if path.suffix == ".conf" else ():
         space.path(os.path.relpath(path.parent / name, space.folder))
     return _named(read_cluster, path, space)
+
+
+def included(path: Path) -> Iterator[str]:
+    """Names of the files that a slurm.conf brings in."""
+    with path.open(errors="replace") as file:
+        for line in file:
+            word, *rest = line.partition("#")[0].split(maxsplit=1)[:2] or [""]
+            if word.lower() == "include" and rest:
+                yield rest[0].strip()
 
 
 def _named(read: Callable[[Path], Any], path: Path, space: Space) -> Any:

@@ -41,11 +41,14 @@ def document(error: SchedlabError) -> dict[str, str]:
     return {"error": text, "hint": hint}
 
 
-def answer(error: SchedlabError) -> JSONResponse:
+def status_of(error: SchedlabError) -> int:
     if isinstance(error, RefusedError):
-        return JSONResponse(document(error), error.status)
-    status = next(code for kind, code in STATUS.items() if isinstance(error, kind))
-    return JSONResponse(document(error), status)
+        return error.status
+    return next(code for kind, code in STATUS.items() if isinstance(error, kind))
+
+
+def answer(error: SchedlabError) -> JSONResponse:
+    return JSONResponse(document(error), status_of(error))
 
 
 def of_schedlab(_request: Request, error: Exception) -> Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from schedlab.model.errors import SchedlabError
-from schedlab.web.aside import aside, place_for
+from schedlab.web.aside import command, place_for
 from schedlab.web.child import message
 from schedlab.web.errors import RefusedError
 from schedlab.web.settings import Settings
@@ -31,7 +31,7 @@ def made(arguments: Sequence[str], ending: str, space: Space, settings: Settings
     """The file that `schedlab ARGUMENTS --out FILE` makes."""
     with place_for(space) as place:
         target = place / f"made.{ending}"
-        done = aside("schedlab", [*arguments, "--out", str(target)], space, settings, patience=PATIENCE)
+        done = command([*arguments, "--out", str(target)], space, settings, patience=PATIENCE)
         if not target.is_file():
             text, hint = message(done.stderr.decode(errors="replace"), done.returncode)
             raise RefusedError(text, status=422, hint=hint) if text else SchedlabError("nothing was made")

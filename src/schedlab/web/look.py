@@ -1,51 +1,24 @@
-"""What is in a log, for the page that sets up a run: the table of `schedlab inspect`, bad rows, and small figures.
-
-Read in a process of its own, so that no log, however large or broken, costs the server more than a message:
-`python -m schedlab.web.look LOG '{"bad_rows": "drop"}'` prints one JSON document.
-"""
+"""What is in a log, for the page that sets up a run: the table of `schedlab inspect`, bad rows, and small figures."""
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from schedlab.model.errors import InputError, SchedlabError
+from schedlab.model.cluster import Cluster
 from schedlab.model.workload import JobBatch, Workload
-from schedlab.web.aside import aside
-from schedlab.web.settings import Settings
-from schedlab.web.space import Space
 
-PATIENCE = 120.0  # seconds
 BARS = 96  # of the figure of arrivals
 MOST_BAD_ROWS = 50
 RUNTIMES = (0.0, 60.0, 600.0, 3600.0, 4 * 3600.0, 12 * 3600.0, 86400.0, 4 * 86400.0)
 
 
-def look(name: str, reading: dict[str, Any], cluster: str, space: Space, settings: Settings) -> dict[str, Any]:
-    """By another process; `name` and `cluster` are named from the served folder."""
-    asked = [name, json.dumps(reading | {"cluster": cluster})]
-    done = aside("schedlab.web.look", asked, space, settings, patience=PATIENCE)
-    try:
-        found: dict[str, Any] = json.loads(done.stdout)
-    except ValueError:
-        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        why = f"its process ended with {done.returncode}" + (f": {last[0]}" if last else "")
-        raise InputError(f"could not be read: {why}", where=name, hint="try schedlab inspect") from None
-    if "error" in found:
-        raise InputError(found["error"], hint=found["hint"])
-    return found
-
-
-def described(source: str | Workload, reading: dict[str, Any], cluster: str = "") -> dict[str, Any]:
-    from schedlab.cluster.read import read_cluster
+def described(source: str | Workload, reading: dict[str, Any], machine: Cluster | None = None) -> dict[str, Any]:
     from schedlab.workload.describe import describe
     from schedlab.workload.read import read_workload
 
-    machine = read_cluster(cluster) if cluster else None
     workload = source
     if isinstance(workload, str):
         workload = read_workload(workload, in_memory=False, requests="full", **reading)
@@ -110,22 +83,7 @@ def _size_label(power: int) -> str:
     return str(high) if power <= 1 else f"{low}–{high}"
 
 
-def _main(name: str, options: str) -> None:
-    from schedlab.model.confined import confine_as_told
-    from schedlab.web.errors import document
-
-    confine_as_told()
-    given = json.loads(options)
-    cluster, model = given.pop("cluster", ""), given.pop("model", None)
-    try:
-        source = name if model is None else _made(name, **model)
-        answer = described(source, {} if model is not None else given, cluster)
-    except SchedlabError as error:
-        answer = document(error)
-    json.dump(answer, sys.stdout, allow_nan=False, default=float)
-
-
-def _made(text: str, jobs: int | None, span: str, seed: int) -> Workload:
+def made(text: str, jobs: int | None, span: str, seed: int) -> Workload:
     """What `schedlab run MODEL --jobs N` simulates."""
     from schedlab.generate.base import generate
     from schedlab.generate.store import read_model
@@ -137,7 +95,3 @@ def _made(text: str, jobs: int | None, span: str, seed: int) -> Workload:
     made.source = lambda: iter(batches)
     made.report.kept = sum(map(len, batches))
     return made
-
-
-if __name__ == "__main__":
-    _main(*sys.argv[1:3])

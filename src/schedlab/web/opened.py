@@ -1,169 +1,189 @@
-"""Runs that browsers look at: the latest of them stay open, and so do the blocks that were asked for, compressed.
+"""Runs that browsers look at: helpers keep the latest of them open, the server the blocks that were asked for.
 
-Memory is bounded: by the number of jobs of the runs that stay open, and by the bytes of their blocks.
+Memory is bounded: by the number of looks, in all and of one person, by the jobs of their runs, and by the bytes of
+their blocks. What is in a folder is another run as soon as one of its files is another file.
 """
 
 from __future__ import annotations
 
-import ctypes
 import json
-import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from functools import cached_property
-from hashlib import sha256
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock, Thread
 
-import pyarrow as pa
-
-from schedlab.engine.store import read_run
-from schedlab.model.version import VERSION
-from schedlab.web.explore import explorer_facts, packs_of
-from schedlab.web.pack import Pack
+from schedlab.engine.folder import RUN_FILES
+from schedlab.model.errors import InputError, SchedlabError
+from schedlab.web.aside import WHILE, Helper
+from schedlab.web.settings import Settings
+from schedlab.web.space import Space
 
 MOST_JOBS = 2_500_000  # of runs that stay open; the latest ones do, however large they are
 MOST_BYTES = 48 << 20  # of blocks that are kept
-LEVEL = 1  # of compression: pages are mostly looked at where they are made, and a higher one takes four times as long
-_GZIP = 31  # the window of 32 KB (15), with the head and the end of gzip (16)
-_PIECES, _PIECE = 16, 4096  # of a sample; bytes
+MOST_LOOKS, MOST_OF_ONE = 16, 4  # that stay open, of all and of one person; those at everybody's runs are nobody's
 FACTS = "facts"
 LOCKS = 64  # of a look: as many blocks can be made at once, unless two have the same one
-_TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -2, -3, -8  # of malloc.h
-# Large arrays go back at once; what batches of columns need comes again and again, and new memory has to be cleared.
-_MALLOC = {_MMAP_THRESHOLD: 1 << 20, _ARENA_MAX: 2, _TRIM_THRESHOLD: 8 << 20, _TOP_PAD: 4 << 20}
 # What the chart of a large run needs first, in two threads: one is mostly native code, which leaves the other alone.
 FIRST_DRAWN = ("chart", "tile-0-0"), (FACTS, "jobs", "steps-0")
-
-
-def _give_back() -> None:
-    """Let large arrays go back to the system when they are let go of. Left alone, the allocator learns to keep them,
-    and the memory of a server is the most that it ever needed at once, for each of its threads."""
-    with suppress(OSError, AttributeError):  # another C library than GNU's
-        for setting, value in _MALLOC.items():
-            ctypes.CDLL(None).mallopt(setting, value)
-    pa.set_memory_pool(pa.system_memory_pool())
+_NOBODY = "-"  # no space is called so
 
 
 class Look:
     """One or several runs side by side. What is asked for is made once, whoever asks meanwhile waits."""
 
-    def __init__(self, folders: Sequence[Path]) -> None:
-        self._runs = [read_run(folder) for folder in folders]
-        self.tag = _tag(folders)
-        self.jobs = sum(run.summary["jobs"] for run in self._runs)
-        self._lock = Lock()
+    def __init__(self, folders: Sequence[Path], space: Space, settings: Settings) -> None:
+        self.owner = space.id if any(folder.is_relative_to(space.own) for folder in folders) else _NOBODY
+        self.folders, self.state = folders, state_of(folders)
+        self._helper = Helper("look", replace(space, id=self.owner), settings, {"names": _names(folders, space)}, WHILE)
+        try:
+            told = json.loads(self._helper.answer())
+        except SchedlabError:
+            self._helper.close()
+            raise
+        self.jobs, self.runs = int(told["jobs"]), int(told["runs"])
+        self._tag = ""
         self._locks = [Lock() for _ in range(LOCKS)]
-        self._prepared = False
-
-    @cached_property
-    def _packs(self) -> list[Pack]:
-        return packs_of(self._runs)
+        self.prepared = self.closed = False
 
     @property
-    def packs(self) -> list[Pack]:
-        with self._lock:
-            return self._packs
+    def tag(self) -> str:
+        """Another one for other tables."""
+        if not self._tag:
+            self._tag = json.loads(self._helper.ask(WHILE))["tag"]
+        return self._tag
+
+    @property
+    def ended(self) -> bool:
+        """It needed too much, or others were looked at since."""
+        return self._helper.ended
 
     def being_made(self, name: str) -> Lock:
         return self._locks[hash(name) % LOCKS]
 
-    def facts(self) -> bytes:
-        text = json.dumps(explorer_facts(self.packs), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        return text.encode()
+    def make(self, at: int, name: str) -> bytes:
+        """Compressed (gzip); of the files that were there when it was opened, or not at all."""
+        made = self._helper.ask(WHILE, at=at, name=name)
+        if state_of(self.folders) != self.state:
+            raise InputError("the run was changed while it was read", hint="load the page again")
+        return made
 
-    def prepare(self, make: Callable[[int, str], object]) -> None:
-        """Begin with what the page will ask for first, while it is on its way to the browser."""
-        with self._lock:
-            if self._prepared:
-                return
-            self._prepared = True
-        for names in FIRST_DRAWN:
-            Thread(target=self._make_all, args=(names, make), daemon=True).start()
-
-    def _make_all(self, names: Sequence[str], make: Callable[[int, str], object]) -> None:
-        for at in range(len(self.packs)):
-            for name in names:
-                try:
-                    make(at, name)
-                except Exception:
-                    return  # there is no such block, or the run is broken: who asks for it is told
+    def close(self) -> None:
+        self.closed = True
+        self._helper.close()
 
 
 class Opened:
     """What a server keeps of the runs that were looked at last."""
 
-    def __init__(self, most_jobs: int = MOST_JOBS, most_bytes: int = MOST_BYTES) -> None:
-        self._most_jobs, self._most_bytes = most_jobs, most_bytes
+    def __init__(self, settings: Settings, most_jobs: int = MOST_JOBS, most_bytes: int = MOST_BYTES) -> None:
+        self._settings, self._most_jobs, self._most_bytes = settings, most_jobs, most_bytes
         self._lock = Lock()
         self._looks: OrderedDict[object, Look] = OrderedDict()
-        self._blocks: OrderedDict[tuple[str, str], bytes] = OrderedDict()
-        _give_back()
+        self._opening: dict[object, Lock] = {}
+        self._blocks: OrderedDict[tuple[Look, str], bytes] = OrderedDict()
 
-    def look(self, folders: Sequence[Path]) -> Look:
+    def look(self, folders: Sequence[Path], space: Space) -> Look:
         """The runs in these folders. A run that was written anew is another one."""
-        key = tuple((folder, *_state(folder)) for folder in folders)
+        key = tuple(folders), state_of(folders)
         with self._lock:
-            if key not in self._looks:
-                self._looks[key] = Look(folders)
-            self._looks.move_to_end(key)
-            while len(self._looks) > 1 and sum(each.jobs for each in self._looks.values()) > self._most_jobs:
-                self._looks.popitem(last=False)
-            return self._looks[key]
+            being_opened = self._opening.setdefault(key, Lock())
+        try:
+            with being_opened:
+                with self._lock:
+                    found = self._looks.get(key)
+                    if found and found.ended:
+                        self._close(key)
+                    elif found:
+                        self._looks.move_to_end(key)
+                        return found
+                look = Look(folders, space, self._settings)
+                with self._lock:
+                    self._looks[key] = look
+                    self._close_old(look)
+                return look
+        finally:
+            with self._lock:
+                self._opening.pop(key, None)
 
     def facts(self, look: Look) -> bytes:
-        return self._made(look, FACTS, look.facts)
+        return self._made(look, 0, FACTS)
 
     def block(self, look: Look, at: int, name: str) -> bytes:
-        """Compressed (gzip). KeyError if there is no such run or block."""
-        if not 0 <= at < len(look.packs):
+        """Compressed (gzip). KeyError if there is no such run."""
+        if not 0 <= at < look.runs or name == FACTS:
             raise KeyError(at)
-        return self._made(look, f"{at}-{name}", lambda: look.packs[at].block(name))
+        return self._made(look, at, name)
 
     def prepare(self, look: Look) -> None:
-        look.prepare(lambda at, name: self.facts(look) if name == FACTS else self.block(look, at, name))
+        """Begin with what the page will ask for first, while it is on its way to the browser."""
+        with self._lock:
+            if look.prepared:
+                return
+            look.prepared = True
+        for names in FIRST_DRAWN:
+            Thread(target=self._make_all, args=(look, names), daemon=True).start()
 
-    def _made(self, look: Look, name: str, make: Callable[[], bytes]) -> bytes:
-        key = (look.tag, name)
-        with look.being_made(name):
+    def close(self) -> None:
+        with self._lock:
+            for look in self._looks.values():
+                look.close()
+            self._looks.clear()
+
+    def _close_old(self, newest: Look) -> None:
+        """First those of the same person."""
+        own = [key for key, look in self._looks.items() if look.owner == newest.owner != _NOBODY]
+        for key in own[:-MOST_OF_ONE]:
+            self._close(key)
+        while len(self._looks) > 1 and (
+            len(self._looks) > MOST_LOOKS or sum(each.jobs for each in self._looks.values()) > self._most_jobs
+        ):
+            self._close(next(iter(self._looks)))
+
+    def _close(self, key: object) -> None:
+        look = self._looks.pop(key)
+        look.close()
+        for block in [block for block in self._blocks if block[0] is look]:
+            del self._blocks[block]
+
+    def _make_all(self, look: Look, names: Sequence[str]) -> None:
+        for at in range(look.runs):
+            for name in names:
+                try:
+                    self._made(look, at, name)
+                except (SchedlabError, OSError):
+                    return  # there is no such block, or the run is broken: who asks for it is told
+
+    def _made(self, look: Look, at: int, name: str) -> bytes:
+        at = 0 if name == FACTS else at
+        key = (look, f"{at}-{name}")
+        with look.being_made(key[1]):
             with self._lock:
                 if key in self._blocks:
                     self._blocks.move_to_end(key)
                     return self._blocks[key]
-            made = compressed(make())
+            made = look.make(at, name)
             with self._lock:
+                if look not in self._looks.values():
+                    return made
                 self._blocks[key] = made
                 while len(self._blocks) > 1 and sum(map(len, self._blocks.values())) > self._most_bytes:
                     self._blocks.popitem(last=False)
             return made
 
 
-def compressed(content: bytes) -> bytes:
-    """As gzip. Most columns of numbers are equal bytes behind each other or nearly random ones: to look for other
-    repetitions takes half as long again and finds none. Texts have them. A sample tells which it is."""
-    step = max(len(content) // _PIECES, _PIECE)
-    sample = b"".join(content[at : at + _PIECE] for at in range(0, len(content), step))
-    return _deflated(content, min(zlib.Z_RLE, zlib.Z_DEFAULT_STRATEGY, key=lambda way: len(_deflated(sample, way))))
+def state_of(folders: Sequence[Path]) -> tuple[object, ...]:
+    """Changes when a file of a run is replaced, or written to."""
+    return tuple(_state(folder / name) for folder in folders for name in sorted(RUN_FILES))
 
 
-def _deflated(content: bytes, strategy: int) -> bytes:
-    packer = zlib.compressobj(LEVEL, zlib.DEFLATED, _GZIP, strategy=strategy)
-    return packer.compress(content) + packer.flush()
-
-
-def _tag(folders: Sequence[Path]) -> str:
-    """Other runs, or other tables (run.json has their hashes), or another version: another tag."""
-    whole = sha256(VERSION.encode())
-    for folder in folders:
-        whole.update(sha256((folder / "run.json").read_bytes()).digest())
-    return whole.hexdigest()[:24]
-
-
-def _state(folder: Path) -> tuple[int, ...]:
-    """Changes when its run is replaced; run.json is written last."""
+def _state(path: Path) -> tuple[int, ...]:
     try:
-        status = (folder / "run.json").stat()
+        status = path.stat()
     except OSError:
         return ()
-    return status.st_mtime_ns, status.st_size, status.st_ino
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
+
+
+def _names(folders: Sequence[Path], space: Space) -> list[str]:
+    return [space.name(folder) for folder in folders]

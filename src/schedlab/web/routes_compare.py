@@ -9,16 +9,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from schedlab.analysis.job_by_job import baseline_of
 from schedlab.engine.folder import holds_run
-from schedlab.engine.store import read_run
 from schedlab.model.errors import InputError
-from schedlab.model.run import Run
-from schedlab.web.compared import compared
+from schedlab.web.aside import WHILE
+from schedlab.web.body import asked
 from schedlab.web.exports import ENDINGS, figure_kinds, made
 from schedlab.web.page import page
-from schedlab.web.shown import classes_of, extremes
 from schedlab.web.space import Space
+from schedlab.web.turns import taking
 
 MOST_RUNS = 24
 TYPES = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf", "html": "text/html"}
@@ -32,20 +30,18 @@ def figures(_request: Request) -> Response:
     return JSONResponse({"figures": figure_kinds()})
 
 
+@taking("long")
 def compare(request: Request) -> Response:
     """`?run=NAME&run=NAME`: the table, and each run against the recorded or the first one."""
-    runs = _runs(request)
-    baseline = baseline_of(runs)
-    found = compared(runs, baseline)
-    found["extremes"] = [extremes(run, runs[baseline]) if found["pairs"][at] else None for at, run in enumerate(runs)]
-    found["names"] = request.query_params.getlist("run")
-    return JSONResponse(found)
+    return asked(request, "compare", WHILE, names=_names(request))
 
 
+@taking("long")
 def classes(request: Request) -> Response:
-    return JSONResponse(classes_of(_runs(request), request.query_params.get("by", "size")))
+    return asked(request, "classes", WHILE, names=_names(request), by=request.query_params.get("by", "size"))
 
 
+@taking("long")
 def figure(request: Request) -> Response:
     """What `schedlab plot` draws."""
     kind, ending = request.query_params.get("kind", "comparison"), request.query_params.get("format", "png")
@@ -56,6 +52,7 @@ def figure(request: Request) -> Response:
     return _file(request, lambda names: ["plot", *names, "--kind", kind], ending, f"{kind}.{ending}")
 
 
+@taking("long")
 def explorer(request: Request) -> Response:
     """What `schedlab explore` writes: the runs as one page, without a server."""
     return _file(request, lambda names: ["explore", *names], "html", "explore.html")
@@ -68,8 +65,9 @@ def _file(request: Request, arguments: Callable[[list[str]], list[str]], ending:
     return Response(content, media_type=TYPES[ending], headers=headers)
 
 
-def _runs(request: Request) -> list[Run]:
-    return [read_run(path) for path in _folders(request)]
+def _names(request: Request) -> list[str]:
+    _folders(request)
+    return request.query_params.getlist("run")
 
 
 def _folders(request: Request) -> list[Path]:

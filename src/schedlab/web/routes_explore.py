@@ -18,36 +18,46 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from schedlab.engine.folder import holds_run
-from schedlab.model.errors import InputError
+from schedlab.model.errors import InputError, SchedlabError
+from schedlab.web.errors import RefusedError
 from schedlab.web.opened import Look, Opened
 from schedlab.web.page import page
 from schedlab.web.space import NotThereError, Space, shown
+from schedlab.web.turns import taking
 
 MOST_RUNS = 24  # side by side: more cannot be looked at
-OPENED = Opened()
 
 
+@taking("blocks")
 def explore(request: Request) -> Response:
     """The page; without runs, to choose some. What is wrong with them it is told when it asks for facts."""
     names = request.query_params.getlist("run")
     if names:
-        with suppress(InputError):
-            OPENED.prepare(_look(request))
+        with suppress(SchedlabError):
+            _opened(request).prepare(_look(request))
     title = ", ".join(Path(name).name for name in names[:3]) or "Explore runs"
     return page(title, "explore_page", at="/explore", data={"runs": names})
 
 
+@taking("blocks")
 def facts(request: Request) -> Response:
-    look = _look(request)
-    return _answer(request, look, "facts", "application/json", lambda: OPENED.facts(look))
+    opened = _opened(request)
+    return _answer(request, "facts", "application/json", opened.facts)
 
 
+@taking("blocks")
 def block(request: Request) -> Response:
-    look, at, name = _look(request), request.path_params["at"], request.path_params["name"]
+    opened, at, name = _opened(request), request.path_params["at"], request.path_params["name"]
     try:
-        return _answer(request, look, f"{at}-{name}", "application/octet-stream", lambda: OPENED.block(look, at, name))
+        kind = "application/octet-stream"
+        return _answer(request, f"{at}-{name}", kind, lambda look: opened.block(look, at, name))
     except KeyError:
         raise NotThereError("these runs have no such block", where=shown(f"{at}/{name}")) from None
+
+
+def _opened(request: Request) -> Opened:
+    opened: Opened = request.app.state.opened
+    return opened
 
 
 def _look(request: Request) -> Look:
@@ -58,7 +68,7 @@ def _look(request: Request) -> Look:
     if len(folders) > MOST_RUNS:
         hint = f"name the ones that you want to see, at most {MOST_RUNS}"
         raise InputError(f"{len(folders)} runs are too many to be seen side by side", hint=hint)
-    return OPENED.look(list(dict.fromkeys(folders)))
+    return _opened(request).look(list(dict.fromkeys(folders)), request.state.space)
 
 
 def runs_of(space: Space, name: str) -> list[Path]:
@@ -70,13 +80,20 @@ def runs_of(space: Space, name: str) -> list[Path]:
     return [entry for entry in inside if holds_run(entry)] or [path]
 
 
-def _answer(request: Request, look: Look, name: str, kind: str, make: Callable[[], bytes]) -> Response:
+def _answer(request: Request, name: str, kind: str, make: Callable[[Look], bytes]) -> Response:
     """With a tag: what a browser has already, it is not sent again, nor made."""
-    tag = f'"{look.tag}-{name}"'
-    headers = {"etag": tag, "vary": "accept-encoding"}
-    if tag in request.headers.get("if-none-match", ""):
-        return Response(status_code=304, headers=headers)
-    made = make()
+    for last in (False, True):
+        look = _look(request)
+        try:
+            tag = f'"{look.tag}-{name}"'
+            headers = {"etag": tag, "vary": "accept-encoding"}
+            if tag in request.headers.get("if-none-match", ""):
+                return Response(status_code=304, headers=headers)
+            made = make(look)
+            break
+        except RefusedError:
+            if last or not look.closed:
+                raise
     if "gzip" not in request.headers.get("accept-encoding", ""):
         return Response(gzip.decompress(made), media_type=kind, headers=headers)
     return Response(made, media_type=kind, headers=headers | {"content-encoding": "gzip"})

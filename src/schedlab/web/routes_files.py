@@ -15,6 +15,7 @@ from schedlab.model.confined import confined
 from schedlab.web.catalogue import documents
 from schedlab.web.errors import RefusedError
 from schedlab.web.space import Space
+from schedlab.web.turns import taking
 from schedlab.web.upload import check_length, receive
 from schedlab.web.work import Work
 
@@ -25,6 +26,7 @@ ALONE = (
 SHOWN = {".html": "text/html", ".png": "image/png", ".svg": "image/svg+xml", ".pdf": "application/pdf"}
 
 
+@taking("moment")
 def list_files(request: Request) -> Response:
     return JSONResponse({"files": documents(request.state.space)})
 

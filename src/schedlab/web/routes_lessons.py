@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from schedlab.web.body import json_body
+from schedlab.web.body import asked, json_body
 from schedlab.web.page import page
 from schedlab.web.play.lesson import document, find, lessons
-from schedlab.web.play.small import MOST_JOBS, Small, cores_of, read_small
-from schedlab.web.play.tell import play
+from schedlab.web.play.small import MOST_JOBS
+from schedlab.web.turns import in_turn
 from schedlab.web.words import colours
-from schedlab.workload.swf.write import swf_text
 
 LONGEST = 100_000  # bytes of a scenario as JSON
 
@@ -54,24 +50,17 @@ def own(_request: Request) -> Response:
 async def played(request: Request) -> Response:
     """The plays of a scenario as it was typed."""
     given = await json_body(request, LONGEST)
-
-    def found() -> list[dict[str, Any]]:
-        return [play(small).to_dict() for small in read_small(given)]
-
-    return JSONResponse({"plays": await run_in_threadpool(found)})
+    answered: Response = await in_turn(request, "moment", asked, request, "plays", scenario=given)
+    return answered
 
 
 async def swf(request: Request) -> Response:
     """The jobs of a scenario as a log."""
-    small = read_small(await json_body(request, LONGEST))[0]
-    text = await run_in_threadpool(_as_swf, small)
-    headers = {"Content-Disposition": 'attachment; filename="jobs.swf"'}
-    return Response(text, media_type="text/plain; charset=utf-8", headers=headers)
-
-
-def _as_swf(small: Small) -> bytes:
-    note, cores = f"a small scenario, for a machine of {small.machine}", cores_of(small.machine)
-    return swf_text(small.workload, {"Note": note, "MaxProcs": str(cores)})
+    given = await json_body(request, LONGEST)
+    answered: Response = await in_turn(request, "moment", asked, request, "swf", scenario=given)
+    answered.headers["content-disposition"] = 'attachment; filename="jobs.swf"'
+    answered.headers["content-type"] = "text/plain; charset=utf-8"
+    return answered
 
 
 routes: list[BaseRoute] = [

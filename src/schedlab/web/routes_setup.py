@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from schedlab.model.errors import InputError
-from schedlab.web.body import json_body
+from schedlab.web.aside import WHILE, ask
+from schedlab.web.body import asked, json_body
 from schedlab.web.catalogue import entries
-from schedlab.web.checks import check_model, check_policy, found_mistakes, read_machine
-from schedlab.web.choices import choices, policy_parts, policy_text
-from schedlab.web.errors import document
-from schedlab.web.look import look
-from schedlab.web.machine import racks
+from schedlab.web.choices import choices
 from schedlab.web.page import page
 from schedlab.web.sample import example, sample_name
 from schedlab.web.settings import Settings
-from schedlab.web.setup import Setup, Sweep, read_form
-from schedlab.web.shown import run_cards
+from schedlab.web.setup import LONGEST, Setup, as_document, read_form
 from schedlab.web.space import Space
-from schedlab.web.start import start_run
+from schedlab.web.start import asked_task
+from schedlab.web.turns import in_turn, taking
 
 MOST_RUNS = 60  # that Home shows
+MOST_LOOKED = 1 << 20  # bytes of what is told of a log
 LOGS = (".swf", ".csv", ".parquet", ".json", ".txt", ".gz", ".zst", ".events", ".xml", ".tsv")
 MACHINES = (".toml", ".conf", ".xml", ".yaml", ".yml", ".json")
 
@@ -44,12 +42,14 @@ def work(_request: Request) -> Response:
     return page("Work", "work_page", at="/work")
 
 
+@taking("moment")
 def things(request: Request) -> Response:
     """What is in the folder, as Home and the choosers show it: runs with their numbers, studies, logs, machines."""
     space: Space = request.state.space
     found = entries(space)
     runs = [entry for entry in found if entry.kind == "run"][:MOST_RUNS]
-    cards = run_cards([space.folder / entry.name for entry in runs])
+    names = [entry.name for entry in runs]
+    cards = json.loads(ask("cards", space, request.app.state.settings, names=names)) if names else []
     files = [entry for entry in found if entry.kind == "file"]
     of_studies = {f"{entry.name}.toml" for entry in found if entry.kind == "study"}
     return JSONResponse(
@@ -81,107 +81,69 @@ def all_choices() -> dict[str, Any]:
 
 async def policy(request: Request) -> Response:
     """`{"text": …}`, or `{"backfill": …, "keys": {…}}`: the policy, in parts and in one line."""
-    body = await json_body(request)
-    text = body.get("text")
-    if text is None:
-        keys = body.get("keys")
-        if not isinstance(keys, dict) or not all(isinstance(value, str) for value in keys.values()):
-            raise InputError("expected the keys of a policy as texts", where="keys")
-        known = {entry["name"]: entry["parameters"] for entry in all_choices()["kinds"]["backfill"]}
-        backfill = str(body.get("backfill", ""))
-        own = {key["name"] for key in known.get(backfill, ())}
-        text = policy_text(backfill, {name: value for name, value in keys.items() if name in own})
-    if not isinstance(text, str):
-        raise InputError("expected a text", where="text")
-    space, settings = request.state.space, request.app.state.settings
-    spec = await run_in_threadpool(check_policy, text.strip(), space, settings)
-    return JSONResponse(policy_parts(spec))
+    return await _moment(request, "policy", body=await json_body(request))
 
 
 async def command(request: Request) -> Response:
     """A form as the command and the study file that it stands for, and all that is wrong with it."""
-    body = await json_body(request)
-    space, settings = request.state.space, request.app.state.settings
-    sweep = read_form(Sweep, body["study"]) if "study" in body else Sweep(setup=read_form(Setup, body.get("setup")))
-    setup = sweep.setup
-    form, of_study = (sweep, True) if "study" in body else (setup, False)
-    mistakes = await run_in_threadpool(
-        lambda: [*form.mistakes(), *found_mistakes(setup, space, settings, of_study=of_study)]
-    )
-    try:
-        text = sweep.text()
-    except ValueError:  # a value that is no number: it is among the mistakes
-        text = ""
-    return JSONResponse(
-        {
-            "command": setup.command(setup.name or "results"),
-            "study": text,
-            "folder": space.folder.name,
-            "mistakes": [document(mistake) for mistake in mistakes],
-        }
-    )
+    return await _moment(request, "command", body=await json_body(request))
 
 
+async def _moment(request: Request, what: str, **arguments: Any) -> Response:
+    answered: Response = await in_turn(request, "moment", asked, request, what, **arguments)
+    return answered
+
+
+@taking("moment")
 def sample(request: Request) -> Response:
     """The log that comes with schedlab, as a file of this browser."""
     return JSONResponse({"name": sample_name(request.state.space)})
 
 
+@taking("moment")
 def start_example(request: Request) -> Response:
     """Four schedulers on the sample: the first click."""
     space: Space = request.state.space
-    task = start_run(example(space), space, request.app.state.settings)
+    task = asked_task(as_document(example(space)), space, request.app.state.settings)
     return JSONResponse(request.app.state.work.start(space, task), 201)
 
 
 async def inspect(request: Request) -> Response:
     """What is in the log, or what the model makes."""
-    body = await json_body(request)
-    setup = read_form(Setup, body.get("setup"))
-    return JSONResponse(await run_in_threadpool(_looked, setup, request.state.space, request.app.state.settings))
+    setup = read_form(Setup, (await json_body(request)).get("setup"))
+    space, settings = request.state.space, request.app.state.settings
+    found = await in_turn(request, "long", _looked, setup, space, settings)
+    return Response(found, media_type="application/json")
 
 
-def _looked(setup: Setup, space: Space, settings: Settings) -> dict[str, Any]:
-    if setup.cluster:
-        read_machine(setup.cluster, space)
+def _looked(setup: Setup, space: Space, settings: Settings) -> bytes:
     if setup.model:
-        check_model(setup.model, space)
-        if not setup.jobs and not setup.span:
-            raise InputError("say how many jobs it is to make, or for how long", where=setup.model)
-        asked = {"jobs": setup.jobs, "span": setup.span, "seed": setup.seed}
-        return look(setup.model, {"model": asked}, setup.cluster, space, settings)
+        return ask("inspect", space, settings, WHILE, setup=as_document(setup))
     versions = _version(space.path(setup.log)), _version(space.folder / setup.cluster)
-    return _look_at_log(setup.log, setup.clean, setup.procs, setup.cluster, versions, space, settings)
+    form = Setup(log=setup.log, clean=setup.clean, procs=setup.procs, cluster=setup.cluster)
+    return _look_at_log(form, versions, space, settings)
 
 
-def _version(path: Path) -> tuple[int, int]:
-    if not path.is_file():  # a machine in words, or none
-        return (0, 0)
-    status = path.stat()
-    return status.st_size, status.st_mtime_ns
+def _version(path: Path) -> tuple[int, ...]:
+    try:
+        status = path.stat()
+    except (OSError, ValueError):  # a machine in words, or none
+        return ()
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
 @lru_cache(maxsize=64)
-def _look_at_log(
-    name: str,
-    clean: str,
-    procs: str,
-    cluster: str,
-    _versions: tuple[tuple[int, int], ...],
-    space: Space,
-    settings: Settings,
-) -> dict[str, Any]:
-    return look(name, {"clean": clean, "procs": procs, "bad_rows": "drop"}, cluster, space, settings)
+def _look_at_log(form: Setup, _versions: tuple[tuple[int, ...], ...], space: Space, settings: Settings) -> bytes:
+    return ask("inspect", space, settings, WHILE, MOST_LOOKED, setup=as_document(form))
 
 
 async def machine(request: Request) -> Response:
     """`{"cluster": "64x4"}` as racks."""
     body = await json_body(request)
     text = body.get("cluster")
-    if not isinstance(text, str) or not text.strip():
+    if not isinstance(text, str) or not text.strip() or len(text) > LONGEST:
         raise InputError("on which machine?", hint="64x4 is 64 nodes of 4 cores; or choose a file")
-    found = await run_in_threadpool(read_machine, text.strip(), request.state.space)
-    return JSONResponse(racks(found))
+    return await _moment(request, "machine", cluster=text.strip())
 
 
 routes: list[BaseRoute] = [

@@ -7,21 +7,23 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from schedlab.model.errors import InputError
+from schedlab.web.aside import WHILE
+from schedlab.web.body import asked
 from schedlab.web.exports import made
 from schedlab.web.page import page
-from schedlab.web.shown import study_document
 from schedlab.web.space import Space
 from schedlab.web.start import again_study
+from schedlab.web.turns import taking
 
 
 def studies_page(_request: Request) -> Response:
     return page("Studies", "studies_page", at="/studies", styles=("forms",))
 
 
+@taking("long")
 def study(request: Request) -> Response:
     """`?study=NAME`: how far it is, its table and its verdicts."""
-    space: Space = request.state.space
-    return JSONResponse(study_document(space.path(_name(request))))
+    return asked(request, "study", WHILE, name=_name(request))
 
 
 def resume(request: Request) -> Response:
@@ -31,6 +33,7 @@ def resume(request: Request) -> Response:
     return JSONResponse(request.app.state.work.start(space, task), 201)
 
 
+@taking("long")
 def report(request: Request) -> Response:
     """What `schedlab experiment report` writes."""
     space: Space = request.state.space

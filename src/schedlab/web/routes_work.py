@@ -12,18 +12,21 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
 
 from schedlab.model.errors import InputError
 from schedlab.web.body import json_body
-from schedlab.web.setup import task_of
 from schedlab.web.space import Space
+from schedlab.web.start import asked_task
 from schedlab.web.task import find
+from schedlab.web.turns import Turns, in_turn, taking
 from schedlab.web.work import Work
 
 EVERY = 0.1  # seconds between two looks at what has changed
 ALIVE = 15.0  # seconds after which something is said in any case, so that a browser that is gone is noticed
 
 
+@taking("moment")
 def list_work(request: Request) -> Response:
     return JSONResponse({"work": _work(request).documents(request.state.space)})
 
@@ -33,7 +36,7 @@ async def start(request: Request) -> Response:
     body = await json_body(request)
     space: Space = request.state.space
     pace = pace_of(body)
-    task = await run_in_threadpool(task_of, body.get("setup"), space, request.app.state.settings)
+    task = await in_turn(request, "moment", asked_task, body.get("setup"), space, request.app.state.settings)
     return JSONResponse(await run_in_threadpool(_work(request).start, space, task, pace=pace), 201)
 
 
@@ -62,7 +65,7 @@ async def events(request: Request) -> Response:
     space: Space = request.state.space
     record = await run_in_threadpool(find, space, request.path_params["id"])
     frames = record.id if "frames" in request.query_params else ""
-    return _stream(_events(_work(request), space, frames, only=record.id))
+    return _Stream(request, _events(_work(request), space, frames, only=record.id))
 
 
 async def all_events(request: Request) -> Response:
@@ -73,7 +76,7 @@ async def all_events(request: Request) -> Response:
     frames = request.query_params.get("frames", "")
     if frames:
         await run_in_threadpool(find, space, frames)
-    return _stream(_events(_work(request), space, frames))
+    return _Stream(request, _events(_work(request), space, frames))
 
 
 async def _events(work: Work, space: Space, frames: str, only: str = "") -> AsyncIterator[str]:
@@ -99,8 +102,17 @@ async def _events(work: Work, space: Space, frames: str, only: str = "") -> Asyn
                 yield ": still here\n\n"
 
 
-def _stream(events: AsyncIterator[str]) -> Response:
-    return StreamingResponse(events, media_type="text/event-stream")
+class _Stream(StreamingResponse):
+    """One of those that a person may have."""
+
+    def __init__(self, request: Request, events: AsyncIterator[str]) -> None:
+        super().__init__(events, media_type="text/event-stream")
+        self._turns: Turns = request.app.state.turns.streams
+        self._who: str = request.state.space.id
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with self._turns.turn(self._who):
+            await super().__call__(scope, receive, send)
 
 
 def pace_of(body: dict[str, Any]) -> float | None:

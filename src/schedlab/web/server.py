@@ -20,7 +20,9 @@ from starlette.staticfiles import StaticFiles
 
 from schedlab.web.errors import HANDLERS
 from schedlab.web.guard import Guard
+from schedlab.web.opened import Opened
 from schedlab.web.settings import Settings
+from schedlab.web.turns import Kinds
 from schedlab.web.work import Work
 
 PAGES = (
@@ -50,8 +52,10 @@ def create_app(folder: Path, settings: Settings | None = None) -> Starlette:
             yield
         finally:
             await run_in_threadpool(work.close)
+            await run_in_threadpool(app.state.opened.close)
 
     guard = Middleware(Guard, folder=folder, settings=settings)
     app = Starlette(routes=routes, middleware=[guard], exception_handlers=HANDLERS, lifespan=lifespan)
     app.state.settings, app.state.work = settings, work
+    app.state.turns, app.state.opened = Kinds(), Opened(settings)
     return app

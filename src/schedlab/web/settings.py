@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from schedlab.model.confined import STARTS_PROGRAMS
@@ -14,12 +15,20 @@ from schedlab.policy.spec import parse_policy
 GIB = 1 << 30
 
 
+def usual_memory() -> int:
+    """An eighth of the machine's, and 2 GiB at least."""
+    with suppress(ValueError, OSError, AttributeError):  # another system than Linux
+        return max(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 8, 2 * GIB)
+    return 2 * GIB
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     host: str = "127.0.0.1"
     token: str = ""  # what a browser has to show; "" if everybody who reaches the server may use it
     largest_upload: int = GIB  # bytes
     at_once: int = max(1, os.cpu_count() or 1)  # worker processes
+    memory: int = field(default_factory=usual_memory)  # bytes of one process that works for somebody
     python: tuple[Path, ...] = ()  # files with policies, orders, … that may be used: named at start, inside the folder
     programs: tuple[str, ...] = ()  # policies that start programs or connect somewhere, with their arguments
 

@@ -20,6 +20,7 @@ FOUR = ("wait.mean", "bounded_slowdown.mean", "utilisation", "makespan")
 OF_CLASSES = ("wait.mean", "bounded_slowdown.mean")
 MOST_CLASSES, MOST_METRICS, MOST_GROUPS, MOST_VERDICTS = 15, 4, 40, 40
 MOST_EXTREMES = 5
+LARGEST = 16 << 20  # bytes of a run.json for the list of runs
 
 
 def run_cards(folders: Sequence[Path]) -> list[dict[str, Any] | None]:
@@ -50,9 +51,10 @@ def run_cards(folders: Sequence[Path]) -> list[dict[str, Any] | None]:
 
 def _config(folder: Path) -> dict[str, Any] | None:
     try:
-        config: dict[str, Any] = json.loads((folder / "run.json").read_bytes())
+        path = folder / "run.json"
+        config: dict[str, Any] = json.loads(path.read_bytes()) if path.stat().st_size <= LARGEST else {}
         wanted = config["policy"], config["workload"]["name"], config["cluster"]["name"], config["summary"]["jobs"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return config if all(value is not None for value in wanted) else None
 

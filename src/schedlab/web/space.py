@@ -104,6 +104,7 @@ class Space:
             code=tuple(str(path) for path in settings.python),
             programs=settings.programs,
             free=free,
+            memory=0 if free else settings.memory,
         )
 
     def _inside(self, name: str) -> Path:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from schedlab.files.whole_file import whole_file
 from schedlab.model.confined import STARTS_PROGRAMS
 from schedlab.model.errors import InputError
 from schedlab.model.plugin_text import registered_name
+from schedlab.web.aside import WHILE, ask
 from schedlab.web.checks import check_setup, check_sweep
 from schedlab.web.settings import Settings
 from schedlab.web.setup import Setup, Sweep
@@ -17,6 +20,14 @@ from schedlab.web.space import Space
 from schedlab.web.task import Task
 
 LONGEST_STEM = 60  # characters
+
+
+def asked_task(document: Any, space: Space, settings: Settings) -> Task:
+    """As a helper finds it: the texts of the form, and the files that it names, are somebody's."""
+    space.own.mkdir(parents=True, exist_ok=True, mode=0o700)  # where it makes a folder for the results
+    found = json.loads(ask("task", space, settings, WHILE, setup=document))
+    program = bool(found["program"] and settings.programs)
+    return Task(found["title"], tuple(found["arguments"]), found["out"], program=program)
 
 
 def start_run(setup: Setup, space: Space, settings: Settings) -> Task:
