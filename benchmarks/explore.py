@@ -97,8 +97,8 @@ class Looked:
 def _looked_at(folder: Path) -> Looked:
     """With a server and a browser of its own."""
     with _server(folder.parent) as (address, pid), chromium() as driver:
-        driver.get(f"{address}static/page.css")  # the browser itself is awake, and has its cookie
-        page = f"{address}explore?run={folder.name}"
+        driver.get(address)  # the browser itself is awake, and has its cookies
+        page = f"{address.partition('?')[0]}explore?run={folder.name}"
         cold = opened(driver, page)
         warm = opened(driver, page)
         gaps = driver.execute_async_script(MOVES)

@@ -18,11 +18,21 @@ from urllib.request import Request, urlopen
 @dataclass
 class Process:
     process: subprocess.Popen[str]
-    address: str
+    address: str  # with its token
     port: int
 
-    def get(self, path: str) -> http.client.HTTPResponse:
-        answer: http.client.HTTPResponse = urlopen(Request(f"http://127.0.0.1:{self.port}{path}"), timeout=60)
+    @property
+    def place(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def allowed(self) -> dict[str, str]:
+        """What a program shows to be let in."""
+        return {"authorization": f"Bearer {self.address.rpartition('token=')[2]}"}
+
+    def get(self, path: str, **headers: str) -> http.client.HTTPResponse:
+        asked = Request(f"{self.place}{path}", headers=self.allowed | headers)
+        answer: http.client.HTTPResponse = urlopen(asked, timeout=60)
         return answer
 
     def end(self, number: signal.Signals = signal.SIGINT) -> int:

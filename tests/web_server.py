@@ -40,7 +40,7 @@ def person(app: Starlette, **options: Any) -> TestClient:
 
 
 def space(app: Starlette, client: TestClient) -> Space:
-    return space_of(app.state.work.folder, client.cookies["schedlab_space"])
+    return space_of(app.state.work.folder, client.cookies["schedlab_space_8765"])
 
 
 def start(app: Starlette, client: TestClient, *arguments: str, pace: float | None = None, **task: Any) -> str:

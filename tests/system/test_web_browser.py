@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlparse
 
 import pytest
 from tests.browser import browser, complaints, until
+from tests.web_process import Process, serving_process
+
+from schedlab.web.serve import _page_to
 
 DEMO = Path(__file__).parents[2] / "examples" / "demo.swf"
 POLICIES = ("fcfs", "easy")
@@ -47,31 +48,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def address(folder: Path) -> Iterator[str]:
-    """A server as a person starts it."""
-    server = subprocess.Popen(
-        [sys.executable, "-m", "schedlab", "web", str(folder), "--port", "0", "--no-browser"],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
-    try:
-        assert server.stdout is not None
-        first = server.stdout.readline()
-        match = re.match(r"(http://\S+/) serves", first)
-        assert match, first
-        yield match[1].rstrip("/")
-    finally:
-        server.terminate()
-        with suppress(subprocess.TimeoutExpired):
-            server.wait(20)
-        server.kill()
+def server(folder: Path) -> Iterator[Process]:
+    """As a person starts it."""
+    with serving_process(folder) as started:
+        yield started
 
 
 @pytest.fixture
-def page(address: str) -> Iterator[Page]:
+def page(server: Process) -> Iterator[Page]:
     with browser() as driver:
-        found = Page(driver, address)
+        driver.get(server.address)
+        found = Page(driver, server.place)
         yield found
         refused = "400 (Bad Request)"  # a form with a mistake in it, which some tests make
         assert [each for each in complaints(driver) if not (found.mistaken and refused in each)] == []
@@ -325,9 +312,10 @@ def test_what_is_ones_own_can_be_removed(page: Page, folder: Path) -> None:
     assert (folder / "two_bad.swf").exists()
 
 
-def test_a_phone_shows_every_page_without_scrolling_sideways(address: str) -> None:
+def test_a_phone_shows_every_page_without_scrolling_sideways(server: Process) -> None:
     with browser(390, 800) as driver:
-        page = Page(driver, address)
+        driver.get(server.address)
+        page = Page(driver, server.place)
         for path, whole in (
             ("/", "#gantts"),
             ("/setup", ".inside canvas"),
@@ -340,3 +328,16 @@ def test_a_phone_shows_every_page_without_scrolling_sideways(address: str) -> No
             wide, seen = driver.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
             assert wide <= seen, path
         assert complaints(driver) == []
+
+
+def test_the_file_that_the_browser_is_started_with_lets_it_in(tmp_path: Path) -> None:
+    """From a file, which is another site: the cookies of the redirection are shown when the page asks for itself."""
+    with serving_process(tmp_path) as server, browser() as driver:
+        page = _page_to(server.address, tmp_path)
+        driver.get(page.as_uri())
+        until(lambda: driver.current_url == f"{server.place}/" and driver.title.startswith("Home"), "the first page")
+        assert {"schedlab_token", "schedlab_space"} == {
+            cookie["name"].removesuffix(f"_{server.port}") for cookie in driver.get_cookies()
+        }
+        driver.get(f"{server.place}/work")
+        assert driver.title.startswith("Work")

@@ -7,7 +7,6 @@ import os
 import signal
 import time
 from contextlib import suppress
-from http.cookies import SimpleCookie
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -17,6 +16,8 @@ import pytest
 from tests.commands import schedlab
 from tests.web_process import Process, serving_process
 from tests.web_server import LOG
+
+from schedlab.web.serve import open_browser
 
 
 def children(pid: int) -> list[int]:
@@ -51,12 +52,12 @@ def gone(pids: list[int]) -> bool:
 def start_slow_run(server: Process) -> list[int]:
     """Started by its API, at a pace of nothing; the numbers of its processes."""
     with server.get("/api/files") as answer:
-        cookie = SimpleCookie(answer.headers["set-cookie"])["schedlab_space"].value
+        cookie = answer.headers["set-cookie"].partition(";")[0]
     body = {"setup": {"log": "small.swf", "cluster": "pool:8", "policies": ["easy"]}, "pace": 0}
     request = Request(
         f"http://127.0.0.1:{server.port}/api/work",
         data=json.dumps(body).encode(),
-        headers={"content-type": "application/json", "cookie": f"schedlab_space={cookie}"},
+        headers={"content-type": "application/json", "cookie": cookie} | server.allowed,
     )
     with urlopen(request, timeout=60) as answer:
         work = json.load(answer)
@@ -93,19 +94,62 @@ def test_a_server_that_is_killed_takes_its_workers_along(tmp_path: Path) -> None
         assert gone(workers)
 
 
-def test_another_address_has_a_token(tmp_path: Path) -> None:
-    with serving_process(tmp_path, "--host", "0.0.0.0") as server:
+def refused(server: Process, path: str, **headers: str) -> int:
+    with pytest.raises(HTTPError) as error:
+        urlopen(Request(f"{server.place}{path}", headers=headers), timeout=60)
+    return error.value.code
+
+
+@pytest.mark.parametrize("options", [(), ("--host", "0.0.0.0")])
+def test_without_the_token_nobody_is_let_in(tmp_path: Path, options: tuple[str, ...]) -> None:
+    """Anybody who is logged in can reach a port of this machine, whatever the folder may be read by."""
+    with serving_process(tmp_path, *options) as server:
         assert "/?token=" in server.address
-        with pytest.raises(HTTPError) as refused:
-            server.get("/")
-        assert refused.value.code == 403
-        with pytest.raises(HTTPError) as let_in:  # urlopen keeps no cookies: after the redirection it is refused
-            server.get("/" + server.address.rpartition("/")[2])
-        assert let_in.value.code == 403
-        token = {"cookie": f"schedlab_token={server.address.rpartition('=')[2]}"}
-        request = Request(f"http://127.0.0.1:{server.port}/", headers=token)
-        with urlopen(request, timeout=60) as answer:
+        token = server.address.rpartition("=")[2]
+        assert refused(server, "/") == 403
+        assert refused(server, f"/?token={token}") == 403  # urlopen keeps no cookies: after the redirection it is none
+        assert refused(server, "/", cookie=f"schedlab_token_{server.port + 1}={token}") == 403
+        assert refused(server, "/", authorization="Bearer x") == 403
+        shown = Request(f"{server.place}/", headers={"cookie": f"schedlab_token_{server.port}={token}"})
+        with urlopen(shown, timeout=60) as answer:
             assert answer.status == 200
+        arguments = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in (server.process.pid, *started(server))]
+        environments = [Path(f"/proc/{pid}/environ").read_bytes() for pid in started(server)]
+        assert not [text for text in (*arguments, *environments) if token.encode() in text]
+
+
+def started(server: Process) -> list[int]:
+    """With something that has to be read."""
+    asked = Request(f"{server.place}/api/machine", b'{"cluster": "4x2"}', {**server.allowed, **JSON})
+    with urlopen(asked, timeout=60) as answer:
+        assert json.load(answer)["cores"] == 8
+    return children(server.process.pid)
+
+
+JSON = {"content-type": "application/json"}
+
+
+def test_without_a_token_if_that_is_said(tmp_path: Path) -> None:
+    with serving_process(tmp_path, "--no-token") as server:
+        assert server.address == f"{server.place}/"
+        with urlopen(server.address, timeout=60) as answer:
+            assert answer.status == 200
+        server.end()
+        assert server.process.stderr is not None
+        assert "warning: without a token everybody on this machine can read this folder" in server.process.stderr.read()
+
+
+def test_the_browser_is_sent_there_by_a_file_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a program is started with can be read by everybody: no token is in it."""
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    address = "http://127.0.0.1:8765/?token=abc"
+    open_browser(address, tmp_path)
+    while not opened:
+        time.sleep(0.01)
+    page = Path(opened[0].removeprefix("file://"))
+    assert page.parent == tmp_path / "spaces" and page.name.startswith(".")
+    assert f'url={address}"' in page.read_text() and page.stat().st_mode & 0o777 == 0o600
 
 
 def test_an_address_that_is_taken(tmp_path: Path) -> None:
@@ -124,6 +168,7 @@ def test_an_address_that_is_taken(tmp_path: Path) -> None:
         ([".", "--allow", "easy"], "easy: needs no permission"),
         ([".", "--largest-upload", "much"], "--largest-upload"),
         ([".", "--host", "host.invalid"], "host.invalid:8765: cannot listen"),
+        ([".", "--host", "0.0.0.0", "--no-token"], "--no-token: is for this machine alone"),
     ],
 )
 def test_what_cannot_be_served(tmp_path: Path, options: list[str], message: str) -> None:
@@ -140,7 +185,7 @@ def test_one_stream_tells_of_everything_that_is_open(tmp_path: Path) -> None:
     setup = {"log": "small.swf", "cluster": "pool:8", "policies": ["easy"]}
     with (
         serving_process(tmp_path, "--at-once", "1") as server,
-        httpx2.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=60) as client,
+        httpx2.Client(base_url=server.place, headers=server.allowed, timeout=60) as client,
     ):
         client.get("/api/files")
         ids = [client.post("/api/work", json={"setup": setup, "pace": 0}).json()["id"] for _ in range(7)]

@@ -105,7 +105,7 @@ def test_texts_of_others_are_never_markup() -> None:
 def test_cookie(app: Starlette) -> None:
     client = TestClient(app, base_url=ADDRESS)
     first = client.get("/").headers["set-cookie"]
-    assert first.startswith("schedlab_space=")
+    assert first.startswith("schedlab_space_8765=")
     assert {"HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=34560000"} <= set(first.split("; "))
     assert "set-cookie" not in client.get("/").headers  # it stays the same
 
@@ -113,7 +113,7 @@ def test_cookie(app: Starlette) -> None:
 @pytest.mark.parametrize("value", ["../../etc", "x", "a" * 31, "a" * 33, "a b", ""])
 def test_a_cookie_that_this_server_did_not_make(app: Starlette, value: str) -> None:
     client = TestClient(app, base_url=ADDRESS)
-    assert "set-cookie" in client.get("/api/files", headers={"cookie": f"schedlab_space={value}"}).headers
+    assert "set-cookie" in client.get("/api/files", headers={"cookie": f"schedlab_space_8765={value}"}).headers
 
 
 def test_who_follows_a_link_from_elsewhere_keeps_its_space(app: Starlette) -> None:

@@ -123,7 +123,7 @@ def test_names_that_lead_nowhere(client: TestClient, name: str, status: int) -> 
 
 def test_a_run_of_another_space_is_not_there(client: TestClient, folder: Path) -> None:
     client.get("/explore")
-    own = space_of(folder.resolve(), client.cookies["schedlab_space"])
+    own = space_of(folder.resolve(), client.cookies["schedlab_space_8765"])
     small().save(own.own / "mine")
     name = own.name(own.own / "mine")
     assert asked(client, "facts", name).status_code == 200

@@ -2,15 +2,16 @@
 
 - Host has to be an address that is served: a name of somebody else's that leads here (DNS rebinding) is refused.
 - What changes something has to come from a page of this server, not from one of another origin.
-- Where the server is reached from other machines, a token in the first URL lets a browser in; a cookie remembers.
+- A token in the first URL lets a browser in, and a cookie remembers; programs may send it as `Authorization: Bearer`.
 - A cookie, which no script can read and no other site can use, says which space is the browser's.
+
+Cookies do not tell ports of one host apart: their names do, so that two servers do not overwrite each other's.
 """
 
 from __future__ import annotations
 
 import hmac
 import re
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
@@ -68,29 +69,34 @@ class Guard:
         check_host(headers.get("host", ""), self._settings.host)
         if scope["method"] not in READS:
             check_origin(headers)
-        found = cookies_of(headers)
-        if response := self._let_in(scope, found, cookies):
+        found, port = cookies_of(headers), port_of(headers.get("host", ""))
+        if response := self._let_in(scope, headers, found, cookies):
             return response
-        secret = found.get(SPACE, "")
+        secret = found.get(SPACE + port, "")
         if not _SECRET.fullmatch(secret):
-            if headers.get("sec-fetch-site", "none") in ("cross-site", "same-site"):
+            if _from_elsewhere(headers):
                 return _come_again()
-            secret = new_secret()
-            cookies.append(_cookie(SPACE, secret))
+            secret = found.get(SPACE, "")  # of a server that did not tell ports apart
+            if not _SECRET.fullmatch(secret):
+                secret = new_secret()
+            cookies.append(_cookie(SPACE + port, secret))
         scope.setdefault("state", {})["space"] = space_of(self._folder, secret)
         return None
 
-    def _let_in(self, scope: Scope, found: dict[str, str], cookies: list[str]) -> Response | None:
+    def _let_in(self, scope: Scope, headers: Headers, found: dict[str, str], cookies: list[str]) -> Response | None:
         """With the token of the URL once, then with the cookie."""
-        token = self._settings.token
+        token, name = self._settings.token, TOKEN + port_of(headers.get("host", ""))
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = dict(query).get("token", "")
-        if not token or (not given and _same(found.get(TOKEN, ""), token)):
+        shown = (found.get(name, ""), headers.get("authorization", "").removeprefix("Bearer "))
+        if not token or (not given and any(_same(one, token) for one in shown)):
             return None
         if not _same(given, token):
+            if not given and scope["method"] in READS and _from_elsewhere(headers):
+                return _come_again()
             hint = "open the address that the server printed when it started: it ends in ?token=…"
             raise RefusedError("this server lets nobody in without its token", status=403, hint=hint)
-        cookies.append(_cookie(TOKEN, token))
+        cookies.append(_cookie(name, token))
         if scope["method"] not in READS:
             return None
         rest = urlencode([(name, value) for name, value in query if name != "token"])
@@ -114,13 +120,20 @@ def check_origin(headers: Headers) -> None:
 
 
 def cookies_of(headers: Headers) -> dict[str, str]:
-    found: SimpleCookie = SimpleCookie()
-    for line in headers.getlist("cookie"):
-        try:
-            found.load(line)
-        except CookieError:
-            continue
-    return {name: morsel.value for name, morsel in found.items()}
+    """Of values as this server gives them: none needs quotes."""
+    pairs = (pair.partition("=") for line in headers.getlist("cookie") for pair in line.split(";"))
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def port_of(host: str) -> str:
+    """As part of a name; as the browser sees it, which may have come through a tunnel."""
+    port = host.rpartition("]")[2].rpartition(":")[2] if ":" in host.rpartition("]")[2] else ""
+    return f"_{port}" if port.isdecimal() and port.isascii() and len(port) <= len("65535") else ""
+
+
+def _from_elsewhere(headers: Headers) -> bool:
+    """Who follows a link of another site does not show cookies."""
+    return headers.get("sec-fetch-site", "none") in ("cross-site", "same-site")
 
 
 def _same(given: str, token: str) -> bool:
@@ -132,7 +145,7 @@ def _cookie(name: str, value: str) -> str:
 
 
 def _come_again() -> Response:
-    """Who follows a link from another site does not show its cookie: it does when the page asks for itself again."""
+    """Cookies are shown when the page asks for itself again."""
     return HTMLResponse('<!doctype html><meta http-equiv="refresh" content="0"><title>schedlab</title>')
 
 

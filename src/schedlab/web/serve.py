@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import secrets
 import socket
 import threading
 import webbrowser
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
 from types import FrameType
 
@@ -15,6 +18,7 @@ import uvicorn
 from schedlab.model.errors import InputError
 from schedlab.web.server import create_app
 from schedlab.web.settings import Settings
+from schedlab.web.space import SPACES
 
 PATIENCE = 3  # seconds for answers that are under way when the server ends
 
@@ -70,5 +74,23 @@ def serve(folder: Path, settings: Settings, sock: socket.socket, ready: Callable
         server.run([sock])
 
 
-def open_browser(address: str) -> None:
-    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()  # it may take a while
+def open_browser(address: str, folder: Path) -> None:
+    """By way of a file that nobody else may read, for programs' arguments are everybody's to see: the token is not
+    among them. It lies in the folder because browsers in a sandbox (snap) see no temporary files of others."""
+    try:
+        page = _page_to(address, folder)
+    except OSError:  # nobody can start anything here either: the address is printed
+        return
+    threading.Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()  # it may take a while
+
+
+def _page_to(address: str, folder: Path) -> Path:
+    page = folder / SPACES / f".open-{secrets.token_hex(6)}.html"
+    page.parent.mkdir(exist_ok=True)
+    with os.fdopen(os.open(page, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
+        file.write(
+            '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
+            f'<meta http-equiv="refresh" content="0; url={escape(address)}"><title>schedlab</title>'
+        )
+    atexit.register(page.unlink, missing_ok=True)
+    return page
