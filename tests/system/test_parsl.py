@@ -338,4 +338,4 @@ def test_the_configurations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_worker_in_the_wrong_place(tmp_path: Path, version: str, message: str) -> None:
     said = run_task({"schedlab": version, "folder": str(tmp_path), "start": str(tmp_path), "asked": {}, "run": {}})
     assert message.format(folder=tmp_path) in said["error"]
-    assert not said["full"]
+    assert not said["disk"]

@@ -23,7 +23,7 @@ from tests.batches import FIVE_JOBS, FIVE_TIMES, TWO_NODES, config, job_batch, t
 from schedlab.engine import parquet
 from schedlab.engine.store import MemoryWriter, RunWriter, read_run
 from schedlab.model.cluster import Cluster
-from schedlab.model.errors import InputError
+from schedlab.model.errors import DiskError, InputError
 from schedlab.model.run import Run
 from schedlab.model.version import VERSION
 
@@ -251,6 +251,46 @@ def test_full_disk(tmp_path: Path, table: str) -> None:
     assert e.value.exit_code == 2
     assert "free some space" in e.value.hint
     assert everything_in(tmp_path) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, the device that is always full")
+def test_full_disk_while_rows_are_kept_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet, "ROW_GROUP", 4)
+    jobs = [(number, number, *FIVE_JOBS[number % 5][2:]) for number in range(400)]
+    with pytest.raises(DiskError) as caught, RunWriter(tmp_path / "run", TWO_NODES) as writer:
+        (tmp_path / f".run.partial-{os.getpid()}" / "jobs.parquet").symlink_to("/dev/full")
+        for begin in range(0, 400, 9):  # each leaves some rows for the next group
+            writer.write("jobs", job_batch(jobs[begin : begin + 9]))
+        writer.finish(config())
+    assert caught.value.message == "cannot write the run: No space left on device; nothing was written"
+    assert caught.value.number == errno.ENOSPC
+    assert everything_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EFBIG, errno.ENAMETOOLONG, errno.ESTALE])
+def test_every_error_of_the_system_has_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    def fail(*_: Any) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(DiskError, match=rf"run: cannot write the run: {os.strerror(number)}; nothing was written") as e:
+        write(tmp_path / "run")
+    assert e.value.hint
+    assert everything_in(tmp_path) == []
+
+
+def test_a_table_that_is_cut_off(tmp_path: Path) -> None:
+    run = write(tmp_path / "run")
+    table = tmp_path / "run" / "jobs.parquet"
+    table.write_bytes(table.read_bytes()[:-20])
+    for look in (
+        lambda: run.jobs,
+        lambda: run.tables.column("start"),
+        lambda: list(run.tables.batches(["start"], "jobs")),
+    ):
+        with pytest.raises(DiskError, match=r"jobs.parquet: cannot be read: Parquet") as e:
+            look()
+        assert e.value.hint == "it is damaged: simulate it again"
 
 
 def test_full_disk_when_the_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

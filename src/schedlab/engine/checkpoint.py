@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from schedlab.model.disk import told
 from schedlab.model.errors import InputError
 from schedlab.model.version import VERSION
 
@@ -110,9 +111,6 @@ class Checkpoint:
         whole = self._journal_hash.copy()
         whole.update(state)
         part = self._parts + 1
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._write(f"journal-{part:06d}", journal)
-        self._write(f"state-{part:06d}", state)
         description = {
             "schedlab": VERSION,
             "format": FORMAT,
@@ -122,8 +120,12 @@ class Checkpoint:
             "sha256": whole.hexdigest(),
             "recipe": self._recipe,
         }
-        self._write("checkpoint.json", json.dumps(description, indent=2).encode())
-        (self.folder / f"state-{self._parts:06d}").unlink(missing_ok=True)
+        with told("the checkpoint cannot be written", self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._write(f"journal-{part:06d}", journal)
+            self._write(f"state-{part:06d}", state)
+            self._write("checkpoint.json", json.dumps(description, indent=2).encode())
+            (self.folder / f"state-{self._parts:06d}").unlink(missing_ok=True)
         self._parts = part
         self._last = time.monotonic()
 

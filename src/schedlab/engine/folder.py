@@ -13,19 +13,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from schedlab.model.errors import InputError
+from schedlab.model.confined import OutsideError
+from schedlab.model.disk import remedy, said
+from schedlab.model.errors import DiskError, InputError
 from schedlab.model.stopping import undisturbed
 from schedlab.model.tables import TABLES
 
 RUN_FILES = frozenset({"run.json", *(table.file for table in TABLES.values())})
 
-_REMEDIES = {
-    errno.ENOSPC: "free some space, or write to another disk",
-    errno.EDQUOT: "free some of your quota, or write to another disk",
-    errno.EACCES: "choose a folder you may write to",
+_HINTS = {  # of a folder, beside what holds for every file
     errno.ENOENT: "choose a folder that can be made",
-    errno.EPERM: "choose a folder you may write to",
-    errno.EROFS: "choose a folder you may write to",
     errno.EBUSY: "choose a folder inside it",
     errno.EXDEV: "choose a folder inside it",
     errno.EEXIST: "another simulation is writing this run; wait for it, or choose another folder",
@@ -87,12 +84,14 @@ def explained(path: Path) -> Iterator[None]:
     """Turn what the operating system says about a folder (disk full, not allowed) into an error that names it."""
     try:
         yield
-    except OSError as error:
-        remedy = _REMEDIES.get(error.errno or 0)
-        if remedy is None:
-            raise
-        message = f"cannot write the run: {os.strerror(error.errno or 0)}; nothing was written"
-        raise InputError(message, where=str(path), hint=remedy) from error
+    except OutsideError:
+        raise
+    except (OSError, DiskError) as error:  # a DiskError is of a file in it, which goes with it
+        cause = error.__cause__ if isinstance(error, DiskError) and error.__cause__ else error
+        number = cause.errno if isinstance(cause, OSError) and cause.errno else 0
+        message = f"cannot write the run: {said(cause)}; nothing was written"
+        hint = _HINTS.get(number) or remedy(number)
+        raise DiskError(message, where=str(path), hint=hint, number=number) from cause
 
 
 class OutputFolder:
@@ -103,7 +102,7 @@ class OutputFolder:
         self.force = force
         self._target = self.path.resolve()
         self._made_parents: list[Path] = []
-        self._lock = -1
+        self._made, self._lock = False, -1
 
     @property
     def partial(self) -> Path:
@@ -117,6 +116,7 @@ class OutputFolder:
                 with undisturbed():
                     self._make_parents()
                     self.partial.mkdir()
+                    self._made = True
                     self._lock = os.open(self.partial, os.O_RDONLY | os.O_DIRECTORY)
                 with suppress(OSError):  # not every file system can; the process number then has to do
                     fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -132,9 +132,10 @@ class OutputFolder:
 
     def _remove(self) -> None:
         with undisturbed():
+            if self._made:
+                shutil.rmtree(self.partial, ignore_errors=True)
             if self._lock >= 0:
                 os.close(self._lock)
-                shutil.rmtree(self.partial, ignore_errors=True)
             self._remove_parents()
 
     def commit(self) -> None:
@@ -150,12 +151,14 @@ class OutputFolder:
                     if self._target.exists() and any(self._target.iterdir()):
                         self._target.rename(aside)
                     self.partial.rename(self._target)
+                    _flush(self._target.parent)
                 except BaseException:
+                    if not self.partial.exists():
+                        self._target.rename(self.partial)
                     if aside.exists() and not self._target.exists():
                         aside.rename(self._target)
                     raise
                 self._made_parents.clear()
-                _flush(self._target.parent)
                 shutil.rmtree(aside, ignore_errors=True)
 
     def _sibling(self, role: str) -> Path:

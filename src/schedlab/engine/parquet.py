@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from schedlab.engine.folder import OutputFolder, explained
 from schedlab.engine.frames import as_frame, frame_of_jobs
 from schedlab.engine.tables import Batch, TableMaker, as_array, as_before, numbers
 from schedlab.model.cluster import Cluster
+from schedlab.model.confined import OutsideError
+from schedlab.model.disk import disk_error
 from schedlab.model.table import Column, Table
 from schedlab.model.tables import JOBS, OBSERVED, TABLES
 
@@ -64,6 +67,12 @@ class TableFile:
                 self._write_group([pa.concat_tables(self._pending)])
         finally:
             self._pending, self._pending_rows = [], 0
+            self._writer.close()
+
+    def abandon(self) -> None:
+        """Close the file, which is to be removed: what is left is not written."""
+        self._pending, self._pending_rows = [], 0
+        with suppress(OSError, pa.ArrowException):
             self._writer.close()
 
     def _write_group(self, groups: list[pa.Table]) -> None:
@@ -164,8 +173,16 @@ class FolderTables:
             output.commit()
 
 
-def _open(path: Path) -> pq.ParquetFile:
-    return pq.ParquetFile(path, pre_buffer=False)  # buffered ahead, the whole column would stay in memory until the end
+@contextmanager
+def _open(path: Path) -> Iterator[pq.ParquetFile]:
+    try:  # buffered ahead, the whole column would stay in memory until the end
+        with pq.ParquetFile(path, pre_buffer=False) as file:
+            yield file
+    except OutsideError:
+        raise
+    except (OSError, pa.ArrowException) as error:
+        hint = "" if isinstance(error, OSError) and error.errno else "it is damaged: simulate it again"
+        raise disk_error("cannot be read", path, error, hint=hint) from error
 
 
 def _rows_of(path: Path, sequence: int) -> pa.Table:

@@ -10,7 +10,6 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -60,8 +59,7 @@ class RunWriter:
     ) -> None:
         try:
             for file in self._files.values():
-                with suppress(OSError):  # the disk is full, which has been said already
-                    file.close()
+                file.abandon()
         finally:
             self._folder.__exit__(kind, error, trace)
 
@@ -89,8 +87,9 @@ class RunWriter:
                 if table.always and table.name not in self._files:
                     self._files[table.name] = TableFile(partial, table, TableMaker(table, self._cluster))
             names = [*sorted(TABLES[name].file for name in self._files), *sorted(self._evidence)]
-            while self._files:
-                self._files.popitem()[1].close()
+            for name in reversed(list(self._files)):
+                self._files[name].close()
+            self._files.clear()
             full = run_json(config, self._cluster, FolderTables(partial, lambda: self._cluster))
             full["files"] = {name: _sha256(partial / name) for name in names}
             text = json.dumps(full, indent=2, ensure_ascii=False, allow_nan=False)

@@ -11,7 +11,7 @@ from typing import Any
 from schedlab.engine.checkpoint import Checkpoint, Saved
 from schedlab.engine.decider import Policy
 from schedlab.experiment.folder import checkpoint_folder
-from schedlab.model.errors import InputError
+from schedlab.model.errors import DiskError, InputError
 from schedlab.model.hooks import says
 from schedlab.policy.spec import parse_policy
 
@@ -48,6 +48,8 @@ class StudyCheckpoint(Checkpoint):
     def save(self, identity: dict[str, Any], passes: int, journal: bytes, snapshot: bytes, objects: Any) -> None:
         try:
             super().save(identity, passes, journal, snapshot, objects)
+        except DiskError:
+            raise
         except InputError as error:
             self.refuse(identity["policy"][0], f" ({error.message})")
 

@@ -195,9 +195,8 @@ class _Work:
             if self._copies is not None:
                 self._copies.copy(run.identity)
             return
-        if outcome.full:
-            hint = "free some space; the same command goes on where it stopped"
-            raise StoppedError(f"the disk is full: {outcome.error}\n  hint: {hint}")
+        if outcome.disk:
+            raise _stopped(outcome.error)
         tried = self._tried(run)
         if outcome.lost and tried < ATTEMPTS:
             if not self._stopping:
@@ -216,6 +215,11 @@ class _Work:
         tried = tried + 1 if mark == before else 1
         self._attempts[run.identity] = tried, mark
         return tried
+
+
+def _stopped(said: str) -> StoppedError:
+    """By a disk; what is said ends with a hint."""
+    return StoppedError(f"the study has stopped: {said}; then the same command goes on: nothing done is lost")
 
 
 def _clear(folder: Path) -> None:

@@ -31,7 +31,7 @@ class Outcome:
     error: str = ""
     traceback: str = ""
     lost: bool = False
-    full: bool = False  # the disk
+    disk: bool = False  # it fails, as it would the others
     note: str = ""  # what the user should know
 
 

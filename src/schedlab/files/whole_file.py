@@ -10,7 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from schedlab.model.errors import InputError
+from schedlab.model.confined import OutsideError
+from schedlab.model.disk import disk_error
+from schedlab.model.errors import DiskError
 
 
 @contextmanager
@@ -25,6 +27,8 @@ def whole_file(path: Path) -> Iterator[Any]:
         with partial.open("rb") as written:
             os.fsync(written.fileno())
         partial.replace(path)
+    except OutsideError:
+        raise
     except OSError as error:
         raise _cannot_write(path, error) from error
     finally:
@@ -48,15 +52,12 @@ def _writer(path: Path, suffix: str) -> Iterator[Any]:
             yield raw
 
 
-def _cannot_write(path: Path, error: OSError) -> InputError:
+def _cannot_write(path: Path, error: OSError) -> DiskError:
     hints = {
         errno.ENOENT: f"make the folder {path.parent} first",
         errno.ENOTDIR: f"{path.parent} is not a folder",
         errno.EISDIR: "name a file, not a folder",
         errno.ENOSPC: "the disk is full: free some space, or write elsewhere",
-        errno.EACCES: "you may not write there: choose another folder",
-        errno.EROFS: "you may not write there: choose another folder",
+        **dict.fromkeys((errno.EACCES, errno.EROFS), "you may not write there: choose another folder"),
     }
-    return InputError(
-        f"cannot be written: {error.strerror or error}", where=str(path), hint=hints.get(error.errno or 0, "")
-    )
+    return disk_error("cannot be written", path, error, hint=hints.get(error.errno or 0, ""))

@@ -31,6 +31,17 @@ class InputError(SchedlabError):
         return f"{place}{self.message}{remedy}"
 
 
+class DiskError(InputError):
+    """A file cannot be written, or not be read again: no room, not allowed, a device that fails.
+
+    `number` is the system's, of errno; 0 if it gave none.
+    """
+
+    def __init__(self, message: str, *, where: str, hint: str, number: int = 0) -> None:
+        super().__init__(message, where=where, hint=hint)
+        self.number = number
+
+
 class InputErrors(InputError):
     """All the mistakes of one file at once."""
 
