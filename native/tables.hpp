@@ -45,8 +45,7 @@ struct JobColumns {
 struct AllocationRows : Batch {
   Column<std::int32_t> node, chunks;
 
-  AllocationRows(int number, std::size_t nodes)
-      : AllocationRows(number, nodes, usual_capacity(number)) {}
+  AllocationRows(int number, std::size_t nodes) : AllocationRows(number, nodes, usual_capacity(number)) {}
   AllocationRows(int number, std::size_t nodes, std::size_t jobs)
       : Batch("allocations", number, std::max(4 * jobs, nodes)) {
     lay_out({{"node", node}, {"chunks", chunks}});
