@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -18,6 +19,15 @@ JobMetric = Literal["start", "wait", "turnaround", "slowdown", "bounded_slowdown
 JOB_METRICS: tuple[str, ...] = get_args(JobMetric)
 
 
+# What of the table each of them is made of; a speed-up is made of other tables.
+COLUMNS_OF: dict[str, tuple[str, ...]] = {
+    "start": ("start",),
+    "wait": ("eligible", "start"),
+    **dict.fromkeys(("turnaround", "slowdown", "bounded_slowdown"), ("eligible", "start", "end")),
+    "processor_slowdown": ("eligible", "start", "end", "cores"),
+}
+
+
 def job_values(tables: Tables, metric: str, *, tau: float = TAU) -> NDArray[np.float64]:
     """In the order of the table; NaN for jobs that did not start (speed-up: complete), for ratios also of length 0."""
     if metric not in JOB_METRICS:
@@ -25,13 +35,18 @@ def job_values(tables: Tables, metric: str, *, tau: float = TAU) -> NDArray[np.f
         raise InputError(f"there is no metric of jobs '{metric}'", hint=hint)
     if metric == "speedup":
         return job_speedups(tables)
-    start: NDArray[Any] = tables.column("start")
+    return values_of({name: tables.column(name) for name in COLUMNS_OF[metric]}, metric, tau=tau)
+
+
+def values_of(columns: Mapping[str, NDArray[Any]], metric: str, *, tau: float = TAU) -> NDArray[np.float64]:
+    """The same of the jobs of which these are the columns."""
+    start: NDArray[Any] = columns["start"]
     if metric == "start":
         return start
     if metric == "wait":
-        return np.asarray(start - tables.column("eligible"))
-    end = tables.column("end")
-    turnaround, runtime = end - tables.column("eligible"), end - start
+        return np.asarray(start - columns["eligible"])
+    end = columns["end"]
+    turnaround, runtime = end - columns["eligible"], end - start
     turnaround[np.isnan(start)] = np.nan
     if metric == "turnaround":
         return np.asarray(turnaround)
@@ -41,7 +56,7 @@ def job_values(tables: Tables, metric: str, *, tau: float = TAU) -> NDArray[np.f
         return found
     length = np.maximum(runtime, tau)
     if metric == "processor_slowdown":
-        length *= np.maximum(tables.column("cores"), 1)
+        length *= np.maximum(columns["cores"], 1)
     return np.asarray(np.maximum(turnaround / length, 1.0))
 
 

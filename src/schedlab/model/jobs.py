@@ -1,0 +1,175 @@
+"""Jobs of runs that are read piece by piece: some of them, or all of them in another order than that of the table.
+
+The table has them in the order in which they left, which is nearly that of the workload: what is near in one is near in
+the other, and few pieces have to be looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedlab.model.run import Tables
+
+Columns = dict[str, NDArray[Any]]
+
+AT_ONCE = 1 << 18  # jobs
+_BINS = 1 << 16
+
+
+def jobs_at(tables: Tables, names: Sequence[str], sequences: NDArray[Any]) -> Columns:
+    """Columns of the jobs at these places of the workload, in this order."""
+    wanted, place = np.unique(sequences, return_inverse=True)
+    if not len(wanted):
+        return {name: np.empty(0) for name in names}
+    found: Columns = {}
+    within = {"sequence": (int(wanted[0]), int(wanted[-1]))}
+    for batch in tables.batches(tuple(dict.fromkeys((*names, "sequence"))), "jobs", within):
+        at = np.minimum(np.searchsorted(wanted, batch["sequence"]), len(wanted) - 1)
+        here = wanted[at] == batch["sequence"]
+        for name in names:
+            found.setdefault(name, np.empty(len(wanted), batch[name].dtype))[at[here]] = batch[name][here]
+    return {name: values[place] for name, values in found.items()}
+
+
+def in_order(
+    runs: Sequence[Tables], names: Sequence[str], by: str = "sequence", at_once: int = AT_ONCE
+) -> Iterator[list[Columns]]:
+    """Jobs in the order of `by`, whole numbers, about so many at once: of each run those with numbers in one range."""
+    for least, most in _ranges(runs, by, at_once):
+        yield [_sorted(tables, names, by, least, most) for tables in runs]
+
+
+def _sorted(tables: Tables, names: Sequence[str], by: str, least: int, most: int) -> Columns:
+    pieces: list[Columns] = []
+    for batch in tables.batches(tuple(dict.fromkeys((*names, by))), "jobs", {by: (least, most)}):
+        inside = (batch[by] >= least) & (batch[by] <= most)
+        if inside.any():
+            pieces.append({name: values[inside] for name, values in batch.items()})
+    if not pieces:
+        return {name: np.empty(0) for name in (*names, by)}
+    found = {name: np.concatenate([piece.pop(name) for piece in pieces]) for name in list(pieces[0])}
+    order = np.argsort(found[by], kind="stable")
+    for name, values in found.items():
+        found[name] = values[order]
+    return found
+
+
+def _ranges(runs: Sequence[Tables], by: str, at_once: int) -> Iterator[tuple[int, int]]:
+    """The least and the greatest number of each; more than so many jobs have one only if it is the same for all."""
+    jobs, least, most = 0, 0, 0
+    for tables in runs:
+        for batch in tables.batches((by,), "jobs"):
+            if len(numbers := batch[by]):
+                low, high = int(numbers.min()), int(numbers.max())
+                least, most = (min(least, low), max(most, high)) if jobs else (low, high)
+                jobs += len(numbers)
+    if jobs > at_once:
+        yield from _cut(runs, by, least, most, at_once)
+    elif jobs:
+        yield least, most
+
+
+def _cut(runs: Sequence[Tables], by: str, least: int, most: int, at_once: int) -> Iterator[tuple[int, int]]:
+    """By counting how many there are in each of some steps; steps with too many are cut in turn."""
+    width = -(-(most - least + 1) // _BINS)
+    counts = np.zeros(_BINS, np.int64)
+    for tables in runs:
+        for batch in tables.batches((by,), "jobs", {by: (least, most)}):
+            numbers = batch[by][(batch[by] >= least) & (batch[by] <= most)].astype(np.int64).view(np.uint64)
+            steps = (numbers - np.uint64(least % 2**64)) // np.uint64(width)  # modulo 2^64, in which it is right
+            counts += np.bincount(steps.view(np.int64), minlength=_BINS)
+    upto = np.concatenate([[0], np.cumsum(counts)])
+    first = 0
+    while first < _BINS and upto[first] < upto[-1]:
+        last = int(np.searchsorted(upto, upto[first] + at_once, side="right")) - 1
+        begin = least + first * width
+        if last > first:
+            yield begin, min(least + last * width - 1, most)
+        else:  # one step alone has too many
+            last, end = first + 1, min(begin + width - 1, most)
+            yield from [(begin, end)] if width == 1 else _cut(runs, by, begin, end, at_once)
+        first = last
+
+
+def without_gaps(tables: Tables) -> bool:
+    """Whether the jobs, which are all different, are those at the places from 0 on."""
+    jobs, least, most = 0, 0, -1
+    for batch in tables.batches(("sequence",), "jobs"):
+        jobs += len(batch["sequence"])
+        least = min(least, int(batch["sequence"].min(initial=0)))
+        most = max(most, int(batch["sequence"].max(initial=-1)))
+    return least == 0 and most == jobs - 1
+
+
+def rows_of_jobs(tables: Tables, sequences: NDArray[Any]) -> NDArray[np.int64]:
+    """Which rows jobs have, in the order of the workload: in a run that broke off some may be missing."""
+    if without_gaps(tables):
+        return np.asarray(sequences, np.int64)
+    return np.searchsorted(np.sort(tables.column("sequence")), sequences)
+
+
+def jobs_of_rows(tables: Tables, rows: NDArray[Any]) -> NDArray[np.int64]:
+    """And back."""
+    if without_gaps(tables):
+        return np.asarray(rows, np.int64)
+    return np.asarray(np.sort(tables.column("sequence"))[rows], np.int64)
+
+
+def in_pieces(tables: Tables, sequences: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which of the jobs at these places of the workload, all different, did not simply run from start to end."""
+    found, order = np.zeros(len(sequences), bool), None
+    if not len(sequences):
+        return found
+    within = {"sequence": (int(sequences.min()), int(sequences.max()))}
+    for batch in tables.batches(("sequence",), "pieces", within):
+        if order is None:
+            order = np.argsort(sequences)
+        at = np.minimum(np.searchsorted(sequences, batch["sequence"], sorter=order), len(order) - 1)
+        found[order[at]] |= sequences[order[at]] == batch["sequence"]
+    return found
+
+
+def name_column(tables: Tables) -> str:
+    """Which column has what the log calls its jobs: where ids are numbers, there are no names."""
+    try:
+        next(tables.batches(("name",), "jobs"), None)
+    except KeyError:
+        return "job"
+    return "name"
+
+
+def names_of(tables: Tables, numbers: NDArray[Any]) -> dict[int, str]:
+    """What the log calls the jobs of these numbers."""
+    if (name := name_column(tables)) == "job" or not len(numbers):
+        return {number: str(number) for number in numbers.tolist()}
+    found: dict[int, str] = {}
+    for batch in tables.batches(("job", name), "jobs", {"job": (int(numbers.min()), int(numbers.max()))}):
+        here = np.isin(batch["job"], numbers)
+        found |= zip(batch["job"][here].tolist(), map(str, batch[name][here].tolist()), strict=True)
+    return found
+
+
+def job_names(tables: Tables, rows: NDArray[Any] | None = None) -> list[str]:
+    """Jobs of these rows (all of them, if none are named) as their log writes them."""
+    try:
+        found = _picked(tables, "name", rows)
+    except KeyError:  # their ids are numbers
+        found = _picked(tables, "job", rows)
+    return [str(name) for name in found]
+
+
+def _picked(tables: Tables, column: str, rows: NDArray[Any] | None) -> list[Any]:
+    if rows is None:
+        return list(tables.column(column).tolist())
+    order, begin = np.argsort(rows, kind="stable"), 0
+    ordered, found = rows[order], np.empty(len(rows), object)
+    for batch in tables.batches((column,), "jobs"):
+        end = begin + len(batch[column])
+        here = slice(*np.searchsorted(ordered, (begin, end)))
+        found[order[here]] = np.asarray(batch[column], object)[ordered[here] - begin]
+        begin = end
+    return list(found.tolist())
