@@ -36,16 +36,23 @@ def jobs_at(tables: Tables, names: Sequence[str], sequences: NDArray[Any]) -> Co
 
 
 def in_order(
-    runs: Sequence[Tables], names: Sequence[str], by: str = "sequence", at_once: int = AT_ONCE
+    runs: Sequence[Tables],
+    names: Sequence[str],
+    by: str = "sequence",
+    *,
+    table: str = "jobs",
+    at_once: int = AT_ONCE,
 ) -> Iterator[list[Columns]]:
-    """Jobs in the order of `by`, whole numbers, about so many at once: of each run those with numbers in one range."""
-    for least, most in _ranges(runs, by, at_once):
-        yield [_sorted(tables, names, by, least, most) for tables in runs]
+    """Jobs (rows of another table) in the order of `by`, whole numbers, about so many at once: of each run those with
+    numbers in one range. Equal ones stay in the order of the table."""
+    for least, most in _ranges(runs, by, table, at_once):
+        yield [rows_between(tables, names, by, least, most, table) for tables in runs]
 
 
-def _sorted(tables: Tables, names: Sequence[str], by: str, least: int, most: int) -> Columns:
+def rows_between(tables: Tables, names: Sequence[str], by: str, least: int, most: int, table: str = "jobs") -> Columns:
+    """Those with numbers in a range, in their order."""
     pieces: list[Columns] = []
-    for batch in tables.batches(tuple(dict.fromkeys((*names, by))), "jobs", {by: (least, most)}):
+    for batch in tables.batches(tuple(dict.fromkeys((*names, by))), table, {by: (least, most)}):
         inside = (batch[by] >= least) & (batch[by] <= most)
         if inside.any():
             pieces.append({name: values[inside] for name, values in batch.items()})
@@ -58,27 +65,27 @@ def _sorted(tables: Tables, names: Sequence[str], by: str, least: int, most: int
     return found
 
 
-def _ranges(runs: Sequence[Tables], by: str, at_once: int) -> Iterator[tuple[int, int]]:
+def _ranges(runs: Sequence[Tables], by: str, table: str, at_once: int) -> Iterator[tuple[int, int]]:
     """The least and the greatest number of each; more than so many jobs have one only if it is the same for all."""
     jobs, least, most = 0, 0, 0
     for tables in runs:
-        for batch in tables.batches((by,), "jobs"):
+        for batch in tables.batches((by,), table):
             if len(numbers := batch[by]):
                 low, high = int(numbers.min()), int(numbers.max())
                 least, most = (min(least, low), max(most, high)) if jobs else (low, high)
                 jobs += len(numbers)
     if jobs > at_once:
-        yield from _cut(runs, by, least, most, at_once)
+        yield from _cut(runs, by, table, least, most, at_once)
     elif jobs:
         yield least, most
 
 
-def _cut(runs: Sequence[Tables], by: str, least: int, most: int, at_once: int) -> Iterator[tuple[int, int]]:
+def _cut(runs: Sequence[Tables], by: str, table: str, least: int, most: int, at_once: int) -> Iterator[tuple[int, int]]:
     """By counting how many there are in each of some steps; steps with too many are cut in turn."""
     width = -(-(most - least + 1) // _BINS)
     counts = np.zeros(_BINS, np.int64)
     for tables in runs:
-        for batch in tables.batches((by,), "jobs", {by: (least, most)}):
+        for batch in tables.batches((by,), table, {by: (least, most)}):
             numbers = batch[by][(batch[by] >= least) & (batch[by] <= most)].astype(np.int64).view(np.uint64)
             steps = (numbers - np.uint64(least % 2**64)) // np.uint64(width)  # modulo 2^64, in which it is right
             counts += np.bincount(steps.view(np.int64), minlength=_BINS)
@@ -91,7 +98,7 @@ def _cut(runs: Sequence[Tables], by: str, least: int, most: int, at_once: int) -
             yield begin, min(least + last * width - 1, most)
         else:  # one step alone has too many
             last, end = first + 1, min(begin + width - 1, most)
-            yield from [(begin, end)] if width == 1 else _cut(runs, by, begin, end, at_once)
+            yield from [(begin, end)] if width == 1 else _cut(runs, by, table, begin, end, at_once)
         first = last
 
 
@@ -133,13 +140,24 @@ def in_pieces(tables: Tables, sequences: NDArray[Any]) -> NDArray[np.bool_]:
     return found
 
 
+def interrupted(tables: Tables) -> int:
+    """How many jobs have more than one stretch."""
+    pieces = in_order([tables], ("job",), "job", table="pieces")
+    return sum(int((np.unique(own["job"], return_counts=True)[1] > 1).sum()) for (own,) in pieces)
+
+
+def has_column(tables: Tables, name: str) -> bool:
+    """Whether jobs have a column that not those of all runs have."""
+    try:
+        next(tables.batches((name,), "jobs"), None)
+    except KeyError:
+        return False
+    return True
+
+
 def name_column(tables: Tables) -> str:
     """Which column has what the log calls its jobs: where ids are numbers, there are no names."""
-    try:
-        next(tables.batches(("name",), "jobs"), None)
-    except KeyError:
-        return "job"
-    return "name"
+    return "name" if has_column(tables, "name") else "job"
 
 
 def names_of(tables: Tables, numbers: NDArray[Any]) -> dict[int, str]:
