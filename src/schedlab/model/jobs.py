@@ -6,7 +6,8 @@ the other, and few pieces have to be looked at.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,41 @@ Columns = dict[str, NDArray[Any]]
 
 AT_ONCE = 1 << 18  # jobs
 _BINS = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JobSet:
+    """Some of the jobs of a workload: a mark for each place in it."""
+
+    marks: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, sequences: Iterable[NDArray[Any]]) -> JobSet:
+        """Those at these places, which come in pieces."""
+        marks = np.zeros(0, bool)
+        for places in sequences:
+            most = int(places.max(initial=-1)) + 1
+            if most > len(marks):
+                marks = np.append(marks, np.zeros(max(most, 2 * len(marks)) - len(marks), bool))
+            marks[places] = True
+        return cls(marks)
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self.marks))
+
+    def has(self, sequences: NDArray[Any]) -> NDArray[np.bool_]:
+        inside = sequences < len(self.marks)
+        inside[inside] = self.marks[sequences[inside]]
+        return np.asarray(inside)
+
+    def __and__(self, other: JobSet) -> JobSet:
+        both = min(len(self.marks), len(other.marks))
+        return JobSet(self.marks[:both] & other.marks[:both])
+
+    def places(self) -> Iterator[NDArray[np.int64]]:
+        """In their order, piece by piece."""
+        for first in range(0, len(self.marks), AT_ONCE):
+            yield np.flatnonzero(self.marks[first : first + AT_ONCE]) + first
 
 
 def jobs_at(tables: Tables, names: Sequence[str], sequences: NDArray[Any]) -> Columns:

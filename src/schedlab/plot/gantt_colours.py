@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from schedlab.analysis.job_values import COLUMNS_OF, values_of
+from schedlab.analysis.job_values import columns_of, values_of
 from schedlab.analysis.machine import Machine
 from schedlab.analysis.workflow_jobs import WorkflowJobs
 from schedlab.analysis.workflow_log import has_waits
@@ -145,7 +145,7 @@ def _by_number(run: Run, by: str, jobs: NDArray[np.int64]) -> Colouring:
         cores = jobs_at(run.tables, ("cores",), jobs)["cores"]
         values, largest = np.maximum(cores, 1.0), max(float(run.cluster.cores), 10.0)
     else:
-        columns = jobs_at(run.tables, COLUMNS_OF[by], jobs)
+        columns = jobs_at(run.tables, columns_of(by), jobs)
         values, largest = values_of(columns, by, tau=run.summary["tau"]), _LARGEST_SLOWDOWN
     scale = ScalarMappable(LogNorm(1.0, largest), shades())
     return Colouring(np.asarray(scale.to_rgba(values)), scale=scale, scale_label=NUMBERS[by])

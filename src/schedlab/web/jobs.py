@@ -124,6 +124,7 @@ def _differences(run: Run, baseline: Run) -> NDArray[np.float64] | None:
         pairs = paired_by_job(run, baseline)
     except InputError:  # not the same workload
         return None
-    found = np.full(len(run.tables.column("job")), np.nan)
-    found[pairs.row] = pairs.difference
+    sequence = run.tables.column("sequence")
+    order, found = np.argsort(sequence), np.full(len(sequence), np.nan)
+    found[order[np.searchsorted(sequence, pairs.place, sorter=order)]] = pairs.difference
     return found
