@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -113,7 +114,8 @@ class NodeSets:
         begin = split.offsets.to_numpy()[:-1].astype(np.int64) - split.offsets[0].as_py()
         encoded = split.flatten().dictionary_encode()
         told = np.array([self._piece(text) for text in encoded.dictionary.to_pylist()], np.int64)
-        opens, closes, prefix, body, times = told[encoded.indices.to_numpy()].T
+        indices = encoded.indices.to_numpy()
+        opens, closes, prefix, body, times = (column[indices] for column in np.ascontiguousarray(told.T))
 
         # Between a piece that opens brackets and the one that closes them prefix and times are theirs.
         change = opens - closes
@@ -137,7 +139,7 @@ class NodeSets:
         size = np.array([len(nodes) for nodes in sets], np.int64)
         which = keys.indices.to_numpy().astype(np.int64)
         good &= size[which] > 0
-        flat = np.fromiter((node for nodes in sets for node in nodes), np.int64)
+        flat = np.fromiter(chain.from_iterable(sets), np.int64)
         part, where = ranges((np.cumsum(size) - size)[which], size[which])
         node, chunks = flat[where], np.abs(times)[part]
 
@@ -151,14 +153,14 @@ class NodeSets:
 
     def _piece(self, text: str) -> tuple[bool, bool, int, int, int]:
         """Whether it opens and closes brackets, prefix, what is in it, and the chunks: 0 is wrong, -1 is unsaid."""
-        if text not in self._pieces:
+        if (known := self._pieces.get(text)) is None:
             if len(self._pieces) > MOST:
                 self._pieces.clear()
             match = BETWEEN.fullmatch(text)
             prefix, opens, body, closes, times = match.groups() if match else ("", None, "", None, "0")
             own = self._prefixes.of(prefix or ""), self._bodies.of(body)
-            self._pieces[text] = (bool(opens), bool(closes), *own, int(times or -1))
-        return self._pieces[text]
+            known = self._pieces[text] = (bool(opens), bool(closes), *own, int(times or -1))
+        return known
 
     def _nodes(self, prefix: int, body: int) -> list[int]:
         """Nothing for what is not there."""
