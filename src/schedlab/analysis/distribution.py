@@ -156,6 +156,19 @@ class PiecewiseDistribution:
             return distribution(np.empty(0))
         return _of_places(self._total, self._count, self._at)
 
+    @property
+    def mean(self) -> float:
+        """Known after the second pass."""
+        return self._total / self._count
+
+    def quantile(self, name: str) -> float:
+        """One of QUANTILES, to the last digit what `np.quantile` finds, which counts from the nearer of two values."""
+        rank = QUANTILES[name] * (self._count - 1)
+        below = int(rank)
+        low, high = self._at[below], self._at[min(below + 1, self._count - 1)]
+        step, share = high - low, rank - below
+        return high - step * (1 - share) if share >= 0.5 else low + step * share
+
 
 class _Range:
     """Values from `low` on, as keys, `before` of which others come first; some of their places are wanted."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from schedlab.engine.tables import Batch, TableMaker, as_array, as_before, numbe
 from schedlab.model.cluster import Cluster
 from schedlab.model.confined import OutsideError
 from schedlab.model.disk import disk_error
+from schedlab.model.run import EVERYWHERE, Where
 from schedlab.model.table import Column, Table
 from schedlab.model.tables import JOBS, OBSERVED, TABLES
 
@@ -106,7 +107,7 @@ class FolderTables:
             raise KeyError(name)
         return as_before(column, rows, lambda other: self.column(other, table.name))
 
-    def batches(self, names: Sequence[str], table: str) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, names: Sequence[str], table: str, where: Where = EVERYWHERE) -> Iterator[dict[str, NDArray[Any]]]:
         declared = TABLES[table]
         path = self.folder / declared.file
         if not declared.always and not path.is_file():
@@ -114,11 +115,15 @@ class FolderTables:
         with _open(path) as file:
             there = [name for name in names if name in file.schema_arrow.names]
             others = {name: self._before(declared, name, file.metadata.num_rows) for name in names if name not in there}
+            groups = _groups(file, where)
+            if others:
+                rows = _rows_in(file, groups)
+                others = {name: values[rows] for name, values in others.items()}
             row = 0
-            for batch in file.iter_batches(ROW_GROUP, columns=there, use_threads=False):
+            for batch in file.iter_batches(ROW_GROUP, row_groups=groups, columns=there, use_threads=False):
                 read = {name: numbers(declared.column(name), batch.column(name)) for name in there}
-                row, rows = row + len(batch), slice(row, row + len(batch))
-                yield read | {name: values[rows] for name, values in others.items()}
+                row, here = row + len(batch), slice(row, row + len(batch))
+                yield read | {name: values[here] for name, values in others.items()}
 
     def frame(self, table: str) -> pl.DataFrame:
         found = self._read(TABLES[table])
@@ -135,19 +140,21 @@ class FolderTables:
             return as_frame(_rows_of(path, sequence))
         return self.frame(table).filter(pl.col("sequence") == sequence)
 
-    def arrow(self, table: str, columns: Sequence[str] | None = None) -> pa.Table | None:
+    def arrow(self, table: str, columns: Sequence[str] | None = None, where: Where = EVERYWHERE) -> pa.Table | None:
         there = TABLES[table].always or (self.folder / TABLES[table].file).is_file()
-        return self._read(TABLES[table], columns) if there else None
+        return self._read(TABLES[table], columns, where) if there else None
 
-    def _read(self, table: Table, columns: Sequence[str] | None = None) -> pa.Table:
+    def _read(self, table: Table, columns: Sequence[str] | None = None, where: Where = EVERYWHERE) -> pa.Table:
         path = self.folder / table.file
         if not table.always and not path.is_file():
             return TableMaker(table, self._cluster()).schema.empty_table()
         if columns is not None:
             with _open(path) as file:
+                groups = _groups(file, where)
                 if all(name in file.schema_arrow.names for name in columns):
-                    return file.read(list(columns), use_threads=False)
-            return self._read(table).select(list(columns))
+                    return file.read_row_groups(groups, list(columns), use_threads=False)
+                rows = _rows_in(file, groups)
+            return self._read(table).select(list(columns)).filter(rows)
         with _open(path) as file:
             found = file.read()
         place = 0
@@ -188,17 +195,34 @@ def _open(path: Path) -> Iterator[pq.ParquetFile]:
 def _rows_of(path: Path, sequence: int) -> pa.Table:
     """The rows of one job, a row group at a time: a table of reasons may be larger than memory."""
     with _open(path) as file:
-        place = file.schema_arrow.names.index("sequence")
         found = [file.schema_arrow.empty_table()]
-        for group in range(file.num_row_groups):
-            told = file.metadata.row_group(group).column(place).statistics
-            if told is not None and told.has_min_max and not told.min <= sequence <= told.max:
-                continue
+        for group in _groups(file, {"sequence": (sequence, sequence)}):
             sequences = file.read_row_group(group, ["sequence"], use_threads=False)["sequence"].to_numpy()
             rows = np.flatnonzero(sequences == sequence)
             if len(rows):
                 found.append(file.read_row_group(group, use_threads=False).take(rows))
         return pa.concat_tables(found[1:] or found)
+
+
+def _groups(file: pq.ParquetFile, where: Where) -> list[int]:
+    """The row groups in which there can be such rows, as far as the file tells."""
+    names = file.schema_arrow.names
+    places = {names.index(name): limits for name, limits in where.items() if name in names}
+    return [group for group in range(file.num_row_groups) if _may_have(file.metadata.row_group(group), places)]
+
+
+def _may_have(group: pq.RowGroupMetaData, places: Mapping[int, tuple[float, float]]) -> bool:
+    for place, (least, most) in places.items():
+        told = group.column(place).statistics
+        if told is not None and told.has_min_max and (told.max < least or told.min > most):
+            return False
+    return True
+
+
+def _rows_in(file: pq.ParquetFile, groups: Sequence[int]) -> NDArray[np.bool_]:
+    """Which rows of the file are in these row groups."""
+    sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+    return np.repeat(np.isin(np.arange(len(sizes)), groups), sizes)
 
 
 def _column(file: pq.ParquetFile, column: Column) -> NDArray[Any]:

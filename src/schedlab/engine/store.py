@@ -27,7 +27,7 @@ from schedlab.engine.tables import Batch, TableMaker
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request
-from schedlab.model.run import Run, Tables
+from schedlab.model.run import EVERYWHERE, Run, Tables, Where
 from schedlab.model.table import Table
 from schedlab.model.tables import FORMAT, JOBS, OBSERVED, READABLE, TABLES
 from schedlab.model.version import VERSION
@@ -135,7 +135,7 @@ class MemoryTables:
         batches = self.given[table]
         return np.concatenate([batch[key] for batch in batches]) if batches else np.empty(0)
 
-    def batches(self, names: Sequence[str], table: str) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, names: Sequence[str], table: str, where: Where = EVERYWHERE) -> Iterator[dict[str, NDArray[Any]]]:
         keys = {name: TABLES[table].column(name).key for name in names}
         for batch in self.given[table]:
             yield {name: batch[key] for name, key in keys.items()}
@@ -151,7 +151,7 @@ class MemoryTables:
 
         return self.frame(table).filter(pl.col("sequence") == sequence)
 
-    def arrow(self, table: str, columns: Sequence[str] | None = None) -> pa.Table | None:
+    def arrow(self, table: str, columns: Sequence[str] | None = None, where: Where = EVERYWHERE) -> pa.Table | None:
         if not self.given[table] and not TABLES[table].always:
             return None
         whole = self._whole(TABLES[table])

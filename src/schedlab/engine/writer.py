@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
 from schedlab.engine.scenario import Scenario
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
-from schedlab.model.run import Run
+from schedlab.model.run import EVERYWHERE, Run, Where
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,7 +68,7 @@ class _NoTables:
     def column(self, name: str, table: str = "jobs") -> NDArray[Any]:
         self._refuse()
 
-    def batches(self, names: Sequence[str], table: str) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, names: Sequence[str], table: str, where: Where = EVERYWHERE) -> Iterator[dict[str, NDArray[Any]]]:
         self._refuse()
 
     def frame(self, table: str) -> NoReturn:
@@ -77,7 +77,7 @@ class _NoTables:
     def of_job(self, table: str, sequence: int) -> NoReturn:
         self._refuse()
 
-    def arrow(self, table: str, columns: Sequence[str] | None = None) -> NoReturn:
+    def arrow(self, table: str, columns: Sequence[str] | None = None, where: Where = EVERYWHERE) -> NoReturn:
         self._refuse()
 
     def evidence(self, name: str) -> bytes:

@@ -15,6 +15,7 @@ from schedlab.bridge.batsim.host_states import IDLE, SLEEPING, SWITCHING_ON, UNA
 from schedlab.bridge.batsim.outputs import REJECTED, SUCCESS, JobRow, Outputs
 from schedlab.bridge.batsim.resources import hosts_text
 from schedlab.bridge.batsim.version import BATSIM_VERSION
+from schedlab.model.jobs import interrupted
 from schedlab.model.run import Run
 from schedlab.model.states import SLOWED, TIME_LIMIT
 
@@ -144,8 +145,7 @@ def _play(outputs: Outputs, run: Run, jobs: pl.DataFrame, machine: Machine, stay
 
 def _lost(run: Run, there: int) -> list[str]:
     told = []
-    pieces = run.pieces
-    if len(pieces) and (several := int((pieces["job"].value_counts()["count"] > 1).sum())):
+    if several := interrupted(run.tables):
         told.append(f"earlier attempts of {several:,} jobs: the table of jobs has the last start and end")
     if there:
         told.append(f"{there:,} jobs that had not left when the run ended: Batsim has no row for them")
