@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from schedlab.engine.folder import OutputFolder, explained
 from schedlab.engine.frames import as_frame, frame_of_jobs
-from schedlab.engine.tables import Batch, TableMaker, as_array, as_before, numbers
+from schedlab.engine.tables import Batch, Part, TableMaker, as_array, as_before, numbers
 from schedlab.model.cluster import Cluster
 from schedlab.model.confined import OutsideError
 from schedlab.model.disk import disk_error
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 ROW_GROUP = 65_536
+WRITTEN, READ = 16, 32  # row groups, after which memory is given back
 
 _ENCODINGS = {"split": "BYTE_STREAM_SPLIT", "delta": "DELTA_BINARY_PACKED"}
 
@@ -45,41 +46,70 @@ class TableFile:
                 column.name: _ENCODINGS[column.encoding] for column in maker.columns if column.encoding in _ENCODINGS
             },
         )
-        self._pending: list[pa.Table] = []
-        self._pending_rows = 0
+        self._columns = [_Gathered() for _ in maker.columns]
+        self._rows = self._groups = 0  # rows that wait; row groups that were written
 
     def write(self, batch: Batch) -> None:
-        self._pending.append(self._maker.make(batch))
-        self._pending_rows += len(self._pending[-1])
-        if self._pending_rows >= ROW_GROUP:
-            rows = pa.concat_tables(self._pending)
-            whole = len(rows) - len(rows) % ROW_GROUP
-            groups = [rows.slice(begin, ROW_GROUP) for begin in range(0, whole, ROW_GROUP)]
-            self._pending = [rows.slice(whole)]
-            self._pending_rows = len(rows) - whole
-            del rows
-            while groups:
-                self._write_group(groups)
+        parts, begin = self._maker.parts(batch), 0
+        while begin < len(parts[0]):
+            end = min(begin + ROW_GROUP - self._rows, len(parts[0]))
+            for column, part in zip(self._columns, parts, strict=True):
+                column.add(part[begin:end], self._rows)
+            self._rows, begin = self._rows + end - begin, end
+            if self._rows == ROW_GROUP:
+                self._write_group()
 
     def close(self) -> None:
         """Write what is left and the file's footer; the file is closed even if there is no room for them."""
         try:
-            if self._pending_rows:
-                self._write_group([pa.concat_tables(self._pending)])
+            if self._rows:
+                self._write_group()
         finally:
-            self._pending, self._pending_rows = [], 0
+            self._columns.clear()
             self._writer.close()
 
     def abandon(self) -> None:
         """Close the file, which is to be removed: what is left is not written."""
-        self._pending, self._pending_rows = [], 0
+        self._columns.clear()
         with suppress(OSError, pa.ArrowException):
             self._writer.close()
 
-    def _write_group(self, groups: list[pa.Table]) -> None:
-        """The first of them, which is taken out: its pieces are not needed when it is in one."""
-        rows = groups.pop(0).combine_chunks()  # pages end where pieces end
-        self._writer.write_table(rows, row_group_size=ROW_GROUP)
+    def _write_group(self) -> None:
+        rows, self._rows = self._rows, 0
+        self._writer.write_table(self._maker.whole([column.take(rows) for column in self._columns]), ROW_GROUP)
+        self._groups += 1
+        if self._groups % WRITTEN == 0:
+            give_back()
+
+
+class _Gathered:
+    """The values of a column until there are enough for a row group. Numbers are copied to where those before were."""
+
+    def __init__(self) -> None:
+        self._numbers: NDArray[Any] = np.empty(0)
+        self._arrays: list[pa.Array] = []
+
+    def add(self, values: Part, row: int) -> None:
+        if isinstance(values, pa.Array):
+            self._arrays.append(values)
+            return
+        if row == 0 and (not len(self._numbers) or self._numbers.dtype != values.dtype):
+            self._numbers = np.empty(ROW_GROUP, values.dtype)
+        self._numbers[row : row + len(values)] = values
+
+    def take(self, rows: int) -> Part:
+        if not self._arrays:
+            return self._numbers[:rows]
+        arrays, self._arrays = self._arrays, []
+        return pa.concat_arrays(arrays)  # pages end where pieces end
+
+
+def give_back() -> None:
+    """Memory that was freed between things that stay goes back to the system, where its allocator can do that.
+
+    Otherwise a long run would keep what each of its row groups needed for a while.
+    """
+    pa.system_memory_pool().release_unused()
 
 
 class FolderTables:
@@ -124,6 +154,8 @@ class FolderTables:
                 read = {name: numbers(declared.column(name), batch.column(name)) for name in there}
                 row, here = row + len(batch), slice(row, row + len(batch))
                 yield read | {name: values[here] for name, values in others.items()}
+                if row % (READ * ROW_GROUP) == 0:
+                    give_back()
 
     def frame(self, table: str) -> pl.DataFrame:
         found = self._read(TABLES[table])

@@ -22,7 +22,7 @@ from schedlab.analysis.machine import Machine
 from schedlab.analysis.metrics import TAU, summarise
 from schedlab.engine.folder import OutputFolder, explained, holds_run
 from schedlab.engine.frames import as_frame, frame_of_jobs
-from schedlab.engine.parquet import FolderTables, TableFile
+from schedlab.engine.parquet import FolderTables, TableFile, give_back
 from schedlab.engine.tables import Batch, TableMaker
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
@@ -52,6 +52,7 @@ class RunWriter:
 
     def __enter__(self) -> Self:
         self._folder.__enter__()
+        give_back()  # what reading the log needed
         return self
 
     def __exit__(
@@ -90,6 +91,7 @@ class RunWriter:
             for name in reversed(list(self._files)):
                 self._files[name].close()
             self._files.clear()
+            give_back()
             full = run_json(config, self._cluster, FolderTables(partial, lambda: self._cluster))
             full["files"] = {name: _sha256(partial / name) for name in names}
             text = json.dumps(full, indent=2, ensure_ascii=False, allow_nan=False)

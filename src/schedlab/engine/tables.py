@@ -17,6 +17,7 @@ from schedlab.model.states import UNSAID, YES
 from schedlab.model.table import Column, Table
 
 Batch = Mapping[str, Any]  # column name -> array
+Part = NDArray[Any] | pa.Array  # of a column, see TableMaker.parts
 
 WORDS = pa.dictionary(pa.int8(), pa.string())
 _TYPES = {
@@ -51,7 +52,21 @@ class TableMaker:
         )
 
     def make(self, batch: Batch) -> pa.Table:
-        return pa.Table.from_arrays([self._array(column, batch) for column in self.columns], schema=self.schema)
+        return self.whole(self.parts(batch))
+
+    def parts(self, batch: Batch) -> list[Part]:
+        """What each column is made of: numbers as the core gives them, anything else as the array that it becomes."""
+        return [
+            np.asarray(batch[column.key]) if column.kind in _UNKNOWN else self._array(column, batch)
+            for column in self.columns
+        ]
+
+    def whole(self, parts: Iterable[Part]) -> pa.Table:
+        arrays = [
+            part if isinstance(part, pa.Array) else as_array(column, part, column.nullable)
+            for column, part in zip(self.columns, parts, strict=True)
+        ]
+        return pa.Table.from_arrays(arrays, schema=self.schema)
 
     def _array(self, column: Column, batch: Batch) -> pa.Array:
         match column.kind:
