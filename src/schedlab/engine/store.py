@@ -25,6 +25,7 @@ from schedlab.engine.frames import as_frame, frame_of_jobs
 from schedlab.engine.parquet import FolderTables, TableFile, give_back
 from schedlab.engine.tables import Batch, TableMaker
 from schedlab.model.cluster import Cluster
+from schedlab.model.disk import told
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request
 from schedlab.model.run import EVERYWHERE, Run, Tables, Where
@@ -250,7 +251,9 @@ def _not_a_run(folder: Path) -> InputError:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
+        with told("cannot be read", path):
+            text = path.read_text(encoding="utf-8")
+        config = json.loads(text)
         found, needed = config["format"], ("policy", "options", "cluster", "workload", "requests", "summary", "files")
         missing = [key for key in needed if key not in config]
     except (ValueError, TypeError, KeyError) as error:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,8 +27,8 @@ from schedlab.engine.store import read_run
 from schedlab.experiment.coverage import copies_told, coverage, coverage_of_logs
 from schedlab.experiment.execute import selection
 from schedlab.experiment.first_workflows import over_first_workflows
-from schedlab.experiment.folder import finished, result_file, run_folder
-from schedlab.experiment.ledger import Ledger, Status
+from schedlab.experiment.folder import DamagedError, finished, is_study, losses, read_result, run_folder
+from schedlab.experiment.ledger import Ledger, Status, seconds_of
 from schedlab.experiment.plan import Part
 from schedlab.experiment.short_names import files_in, short_names, with_names
 from schedlab.experiment.started import StartedJobs
@@ -92,20 +92,20 @@ class Context:
 
 
 class Results:
-    """The finished runs of a study's folder."""
+    """The finished runs of a study's folder, which is only read. What is damaged is in `warnings`, and left out."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        if not (self.folder / "ledger.sqlite").is_file():
+        if not is_study(self.folder):
             hint = "schedlab experiment run STUDY.toml makes one"
             raise InputError("is not the folder of a study: it has no ledger", where=str(folder), hint=hint)
-        ledger = Ledger(self.folder)
-        try:
+        self.warnings: list[str] = []
+        self._damaged: set[str] = set()
+        with closing(Ledger.to_read(self.folder, self.warnings.append)) as ledger:
+            ledger.reconcile(seconds_of(self.folder, self._left_out))
             self.study = ledger.study()
             self.planned = ledger.planned()
             self.status: Status = ledger.status()
-        finally:
-            ledger.close()
         self._files: dict[str, dict[str, str]] = {}  # parameter -> file -> what it is called
 
     @property
@@ -145,8 +145,24 @@ class Results:
     @cached_property
     def results(self) -> list[dict[str, Any]]:
         """The content of the result files, in the order of the plan, and with its names of files."""
-        found = ((run, result_file(self.folder, run.identity)) for run in self.planned)
-        return [json.loads(path.read_text()) | {"point": run.point} for run, path in found if path.is_file()]
+        there = set(finished(self.folder)) - self._damaged
+        return [
+            read_result(self.folder, run.identity) | {"point": run.point}
+            for run in self.planned
+            if run.identity in there
+        ]
+
+    def losses(self) -> list[str]:
+        """Files of finished runs that are missing or cut off, without reading them: `verify` compares every byte."""
+        return [
+            f"{run_folder(self.folder, result['identity'])}: {loss}"
+            for result in self.results
+            for loss in losses(self.folder, result)
+        ]
+
+    def _left_out(self, identity: str, error: DamagedError) -> None:
+        self._damaged.add(identity)
+        self.warnings.append(f"{error.where}: {error.message}: left out; {error.hint}")
 
     @property
     def part(self) -> str:
@@ -280,7 +296,7 @@ class Results:
             )
             for one in self.results
         )
-        return notes_together(list(said))
+        return [*self.warnings, *notes_together(list(said))]
 
     def contexts(self) -> list[Context]:
         """What can be compared with each other, in the order of the plan; nothing if no run is finished."""

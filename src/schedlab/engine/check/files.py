@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from schedlab.engine.check.offences import Offences
+from schedlab.model.disk import disk_error
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 from schedlab.model.tables import READABLE
@@ -155,5 +156,7 @@ def _read_config(folder: Path) -> dict[str, Any]:
         return config
     except FileNotFoundError as error:
         raise InputError("there is no run here", where=str(folder), hint="a run is a folder with a run.json") from error
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise disk_error("cannot read the run", folder / "run.json", error) from error
+    except ValueError as error:
         raise InputError(f"cannot read the run: {error}", where=str(folder / "run.json")) from error
