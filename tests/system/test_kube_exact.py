@@ -384,6 +384,11 @@ def test_a_taint_that_drives_pods_away() -> None:
     assert starts(run)[2] == 2.0
     two = run_of(jobs([0, 0], [10, 10]), "2x1", observers=[Taint("n1", "old:NoExecute", start=5)])
     assert sorted(rows(two)) == [(0.0, 10.0, "n2"), (10.0, 20.0, "n2")]
+    some = {"tolerations": [{"key": "old", "operator": "Exists", "tolerationSeconds": 3}]}
+    taints = [Taint("n1", "old:NoExecute", start=5)]
+    for_a_time = run_of(jobs([0, 0], [10, 10], pods=[some, some]), "2x1", observers=taints)
+    assert sorted(rows(for_a_time)) == [(0.0, 10.0, "n2"), (10.0, 20.0, "n2")]
+    assert for_a_time.table("pieces")["end"].to_list()[0] == 8.0
 
 
 def test_bindings_take_their_time() -> None:

@@ -198,7 +198,7 @@ class _JsonPatch:
             case "replace":
                 self._replace(path, operation["value"])
             case "test":
-                if not _same(self._look(path), operation["value"]):
+                if not same(self._look(path), operation["value"]):
                     raise ValueError(f"testing value {shortened(operation['path'])} failed")
             case "move":
                 self._add(path, self._remove(_pointer(operation["from"])))
@@ -282,14 +282,16 @@ def _mapping(found: Any, part: str) -> dict[str, Any]:
     return found
 
 
-def _same(one: Any, other: Any) -> bool:
+def same(one: Any, other: Any) -> bool:
     """As texts of JSON are the same: 1 is neither 1.0 nor true."""
+    if one is other:
+        return True
     if type(one) is not type(other):
         return False
     if isinstance(one, dict):
-        return len(one) == len(other) and all(key in other and _same(value, other[key]) for key, value in one.items())
+        return len(one) == len(other) and all(key in other and same(value, other[key]) for key, value in one.items())
     if isinstance(one, list):
-        return len(one) == len(other) and all(map(_same, one, other))
+        return len(one) == len(other) and all(map(same, one, other))
     return bool(one == other)
 
 
