@@ -150,12 +150,11 @@ class World(Listener):
         for job in told.get("submitted", ()):
             if job.sequence not in self._jobs:
                 self._submit(Known(job))
-        self.wake(view)
 
     def wake(self, view: View) -> None:
         """Let us look when the next pod has stood the taints of its node for as long as it tolerates them."""
         if self._driven:
-            view.wake_at(max(min(self._driven), view.now))
+            view.wake_at(min(self._driven))
             self._driven.clear()
 
     def _submit(self, known: Known) -> None:
