@@ -82,6 +82,28 @@ def test_a_strategic_merge_of_long_lists(elements: list[dict[str, str]]) -> None
             assert code == 200, (number, told)
 
 
+@pytest.mark.parametrize(
+    "inner",
+    [
+        {"env": [{"name": "e%d"}]},
+        {"finalizers": ["e%d"]},
+        {"$deleteFromPrimitiveList/long": ["e%d"]},
+        {"ports": [{"containerPort": "%d"}]},
+    ],
+)
+def test_a_strategic_merge_that_names_one_list_again_and_again(inner: dict[str, Any]) -> None:
+    """Each time it would be looked through; a list, a large key."""
+    long = {"name": "v", "long": list(range(50_000)), "ports": [{"containerPort": list(range(50_000))}]}
+    body = {"metadata": {"name": "a"}, "volumes": [long]}
+    elements = json.dumps([{"name": "v", **inner}] * 20_000)
+    data = '{"volumes": %s}' % (elements.replace("%d", "%s") % tuple(range(20_000)))
+    with running() as server:
+        assert server.ask("POST", MAPS, body)[0] == 201
+        with server.others_are_served():
+            code, told = patch(server, f"{MAPS}/a", data.encode(), STRATEGIC_MERGE_PATCH)
+        assert code in (200, 413) and (code == 200 or "elements of lists" in told["message"])
+
+
 def test_an_object_that_etcd_would_not_take() -> None:
     """etcd takes 1.5 MiB; a body of kube-apiserver may have 3."""
     with running() as server:

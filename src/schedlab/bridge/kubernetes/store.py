@@ -32,6 +32,7 @@ USUAL_WEIGHT = 8192  # of an object, at least: about the bytes that it takes
 MOST_REMEMBERED = 1024**3  # weight of the changes of a kind that can be asked for again
 QUOTA = 2 * 1024**3  # weight of what clients may have stored; etcd's --quota-backend-bytes has the same number
 MOST_EVENTS = 100_000  # where there is a quota
+_LAST_SECOND = 253_402_300_799  # of the year 9999
 
 
 class Version:
@@ -351,7 +352,7 @@ def expired(version: int, oldest: int) -> StatusError:
 
 def timestamp(seconds: float) -> str:
     """As Kubernetes writes times: whole seconds of UTC."""
-    return _written(int(seconds))
+    return _written(int(min(seconds, _LAST_SECOND)))
 
 
 @lru_cache(maxsize=16)  # much happens within a second
