@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ from schedlab.model.states import UNSAID, YES
 from schedlab.model.table import Column, Table
 
 Batch = Mapping[str, Any]  # column name -> array
-Part = NDArray[Any] | pa.Array  # of a column, see TableMaker.parts
+Part: TypeAlias = NDArray[Any] | pa.Array  # of a column, see TableMaker.parts
 
 WORDS = pa.dictionary(pa.int8(), pa.string())
 _TYPES = {

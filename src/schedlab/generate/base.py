@@ -90,6 +90,8 @@ def generate(
     Nothing is kept in memory: each pass over the batches draws the same jobs again.
     """
     _refuse_endless(jobs, span)
+    if seed < 0:
+        raise InputError(f"{seed} is not a seed", hint="a whole number from 0")
 
     report = ReadReport()
 

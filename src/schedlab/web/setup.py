@@ -25,6 +25,7 @@ Form = TypeVar("Form", "Setup", "Sweep")
 
 MOST = 64  # of policies, observers, values: more are for study files
 LONGEST = 2000  # characters of a text
+LARGEST = 1 << 63  # of numbers, which are finite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +183,8 @@ def read_form(kind: type[Form], document: Any) -> Form:
     if not isinstance(document, Mapping):
         raise InputError("expected the fields of a form", hint=f"an object with {', '.join(_defaults(kind))}")
     types = get_type_hints(kind)
+    if len(document) > 2 * len(types):
+        raise InputError(f"has {len(document):,} fields", where=kind.__name__.lower(), hint=f"there are {len(types)}")
     errors: list[InputError] = []
     found: dict[str, Any] = {}
     for name, value in document.items():
@@ -229,10 +232,11 @@ def _typed(kind: Any, value: Any, name: str) -> Any:
         return value
     if kind is bool and isinstance(value, bool):
         return value
-    if kind is int and isinstance(value, int) and not isinstance(value, bool):
-        return value
-    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGEST:
+        if kind is float:
+            return float(value)
+        if kind is int and isinstance(value, int):
+            return value
     if kind is str and isinstance(value, str) and len(value) <= LONGEST and value.isprintable():
         return value.strip()
     nouns = {bool: "true or false", int: "a whole number", float: "a number", str: "a text of one line"}

@@ -65,9 +65,12 @@ class Turns:
                 self._running[who] += 1
                 return None
             if sum(one.who == who for one in self._queue) >= self.waiting:
-                under_way = self._running[who] + self.waiting
+                mine = self._running[who] + self.waiting
+                told = (
+                    f"{mine} requests of yours are" if mine else f"{self._running.total()} such requests of others are"
+                )
                 hint = "wait for their answers, then ask again"
-                raise RefusedError(f"{under_way} requests of yours are under way already", status=429, hint=hint)
+                raise RefusedError(f"{told} under way already", status=429, hint=hint)
             loop = asyncio.get_running_loop()
             waits = _Waiting(who, loop, loop.create_future())
             self._queue.append(waits)
@@ -115,9 +118,12 @@ def taking(turns: str) -> Callable[[Callable[[Request], Response]], Callable[[Re
 @dataclass(frozen=True)
 class Kinds:
     """What takes a moment, while somebody types; what one waits for; blocks of the explorer (a browser has six
-    connections); and streams of events, which end when the page is left: nobody waits for one."""
+    connections); streams of events, which end when the page is left: nobody waits for one; and requests of all kinds,
+    until they are answered to the last byte."""
 
     moment: Turns = field(default_factory=lambda: Turns(each=3, all=12, waiting=20))
     long: Turns = field(default_factory=lambda: Turns(each=2, all=6, waiting=10))
     blocks: Turns = field(default_factory=lambda: Turns(each=6, all=24, waiting=100))
     streams: Turns = field(default_factory=lambda: Turns(each=20, all=200, waiting=0))
+    uploads: Turns = field(default_factory=lambda: Turns(each=6, all=60, waiting=20))
+    requests: Turns = field(default_factory=lambda: Turns(each=128, all=2000, waiting=0))
