@@ -39,6 +39,10 @@ def admit(store: Store, kind: Kind, namespace: str, found: Any) -> Object:
     name = metadata.get("name")
     check_types(kind, named)
     if not name and (prefix := metadata.get("generateName")):
+        if len(prefix) > LONGEST_NAME:
+            raise invalid(
+                kind.name, "", [("metadata.generateName", f"Too long: may not be more than {LONGEST_NAME} bytes")]
+            )
         # What is generated is the next version, so that repeated runs have the same names.
         name = f"{prefix[:_LONGEST_PREFIX]}{store.version + 1:05x}"
         named = {**named, "metadata": {**metadata, "name": name}}
