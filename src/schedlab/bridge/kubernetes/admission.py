@@ -86,7 +86,8 @@ def addressed(kind: Kind, namespace: str, found: Any) -> Object:
     metadata = found.get("metadata") or {}
     if not isinstance(metadata, dict):
         raise StatusError(400, "the metadata of the object is not an object")
-    metadata = {name: value for name, value in metadata.items() if name != "managedFields"}  # nobody keeps them here
+    metadata = dict(metadata)
+    metadata.pop("managedFields", None)  # nobody keeps them here
     if not kind.namespaced:
         metadata.pop("namespace", None)
     elif metadata.setdefault("namespace", namespace) != namespace:
