@@ -39,6 +39,10 @@ def admit(store: Store, kind: Kind, namespace: str, found: Any) -> Object:
     name = metadata.get("name")
     check_types(kind, named)
     if not name and (prefix := metadata.get("generateName")):
+        if len(prefix) > LONGEST_NAME:
+            raise invalid(
+                kind.name, "", [("metadata.generateName", f"Too long: may not be more than {LONGEST_NAME} bytes")]
+            )
         # What is generated is the next version, so that repeated runs have the same names.
         name = f"{prefix[:_LONGEST_PREFIX]}{store.version + 1:05x}"
         named = {**named, "metadata": {**metadata, "name": name}}
@@ -82,7 +86,8 @@ def addressed(kind: Kind, namespace: str, found: Any) -> Object:
     metadata = found.get("metadata") or {}
     if not isinstance(metadata, dict):
         raise StatusError(400, "the metadata of the object is not an object")
-    metadata = {name: value for name, value in metadata.items() if name != "managedFields"}  # nobody keeps them here
+    metadata = dict(metadata)
+    metadata.pop("managedFields", None)  # nobody keeps them here
     if not kind.namespaced:
         metadata.pop("namespace", None)
     elif metadata.setdefault("namespace", namespace) != namespace:

@@ -176,7 +176,7 @@ class Api:
         )
         if place.name:
             found = self.store.get(place.kind, place.namespace, place.name)
-            return Response(200, form.one(found))
+            return Response(200, form(found))
         query = request.query
         lists.check_query(query)
         labels = query.get("labelSelector", "")
@@ -188,7 +188,7 @@ class Api:
     def _watch(self, kind: Kind, chosen: Any, form: lists.Form, query: Mapping[str, str]) -> Watch:
         since = number(query, "resourceVersion")
         initial = lists.is_set(query, "sendInitialEvents")
-        watch = Watch(kind, chosen, form.one, lists.is_set(query, "allowWatchBookmarks"))
+        watch = Watch(kind, chosen, form, lists.is_set(query, "allowWatchBookmarks"))
         watch.timeout = float(number(query, "timeoutSeconds") or 0)
         self.store.watch(watch, since or None, initial)
         return watch

@@ -108,6 +108,8 @@ def check_preconditions(kind: Kind, found: Version, options: Object) -> None:
 
 def check_change(query: Mapping[str, str]) -> None:
     """The parameters of a request that changes something."""
+    if not query:
+        return
     refuse_dry_run(query)
     if len(query.get("fieldManager", "")) > _LONGEST_MANAGER:
         raise invalid("Options", "", [("fieldManager", f"Too long: may not be more than {_LONGEST_MANAGER} bytes")])

@@ -12,19 +12,27 @@ from schedlab.bridge.kubernetes.store import DELETED, Change, Key, Store, key_of
 _AT_ONCE = 0.001  # seconds: times of the simulation become sums of others
 
 
-def tolerated(spec: Object, taint: Object) -> float:
-    """For how many seconds a pod stands a taint, as Kubernetes says it: by the first toleration that concerns it."""
-    for one in spec.get("tolerations") or []:
-        if one.get("effect") not in (None, "", taint["effect"]):
-            continue
-        if one.get("operator") == "Exists":
-            if one.get("key") not in (None, "", taint["key"]):
+class Tolerations:
+    """Those of a pod, by what they concern, so that each taint is looked up and not compared with all of them."""
+
+    def __init__(self, spec: Object) -> None:
+        self._known: dict[tuple[str, str | None, str], tuple[int, float]] = {}  # key, value or any, effect
+        for number, one in enumerate(spec.get("tolerations") or ()):
+            exists = one.get("operator") == "Exists"
+            if not exists and not one.get("key"):
                 continue
-        elif one.get("key") != taint["key"] or (one.get("value") or "") != (taint.get("value") or ""):
-            continue
-        seconds = one.get("tolerationSeconds")
-        return inf if seconds is None or taint["effect"] != "NoExecute" else float(max(seconds, 0))
-    return 0.0
+            about = (one.get("key") or "", None if exists else one.get("value") or "", one.get("effect") or "")
+            seconds = one.get("tolerationSeconds")
+            self._known.setdefault(about, (number, inf if seconds is None else float(max(seconds, 0))))
+
+    def seconds(self, taint: Object) -> float:
+        """For how long the pod stands a taint, as Kubernetes says it: by the first toleration that concerns it."""
+        effects = (taint["effect"], "")
+        values = ((taint["key"], None), ("", None), (taint["key"], taint.get("value") or ""))
+        found = [one for effect in effects for value in values if (one := self._known.get((*value, effect)))]
+        if not found:
+            return 0.0
+        return min(found)[1] if taint["effect"] == "NoExecute" else inf
 
 
 class Evictions:
@@ -84,7 +92,7 @@ class Evictions:
         found = self._store.find(PODS, *key)
         if found is None or "deletionTimestamp" in found["metadata"]:
             return
-        stands = min((tolerated(found["spec"], one) for one in taints), default=inf)
+        stands = min(map(Tolerations(found["spec"]).seconds, taints), default=inf)
         self._due.pop(key, None)
         if stands == inf:
             self._since.pop(key, None)

@@ -108,6 +108,7 @@ class Lifecycle:
         self._owned: dict[str, set[Reference]] = {}  # by the uid of an owner
         # What is left in namespaces that go; None: nobody has looked yet.
         self._leaving: dict[str, set[Reference] | None] = {}
+        self._looked_at: set[str] = set()  # uids of owners that are going to be
         self._work: deque[Iterator[None]] = deque()
         self.later: Callable[[], object] = lambda: None  # asks for `settle` to be called
         for collection in store.collections():
@@ -147,7 +148,7 @@ class Lifecycle:
         if ORPHAN in finalizers:
             self._begin(self._orphan(kind, found.object))
         if FOREGROUND in finalizers:
-            self._begin(self._foreground(kind, found.object))
+            self._look_at(kind, found.object)
 
     def released(self, kind: Kind, found: Version) -> Version:
         """An object goes if it is marked, and waits for nothing any more."""
@@ -161,6 +162,12 @@ class Lifecycle:
     def _begin(self, work: Iterator[None]) -> None:
         self._work.append(work)
         self.later()
+
+    def _look_at(self, kind: Kind, owner: Object) -> None:
+        """Whether what it owns has gone; once, however much of it goes until then."""
+        if owner["metadata"]["uid"] not in self._looked_at:
+            self._looked_at.add(owner["metadata"]["uid"])
+            self._begin(self._foreground(kind, owner))
 
     # Who owns whom.
 
@@ -198,7 +205,7 @@ class Lifecycle:
         for one in metadata.get("ownerReferences") or ():
             owner = self._owner(one, metadata.get("namespace", ""))
             if owner is not None and _takes_along(owner[1].object):
-                self._begin(self._foreground(owner[0], owner[1].object))
+                self._look_at(owner[0], owner[1].object)
         left = self._leaving.get(metadata.get("namespace", ""))
         if left is not None:
             left.discard((kind, (metadata["namespace"], metadata["name"])))
@@ -266,6 +273,7 @@ class Lifecycle:
         """What it owns, and no other owner keeps, goes first; those that block it are waited for, unless they wait for
         it themselves."""
         uid = owner["metadata"]["uid"]
+        self._looked_at.discard(uid)
         blocked = False
         above: set[str] | None = None
         for one in self._in_pieces(self._owned.get(uid, set())):

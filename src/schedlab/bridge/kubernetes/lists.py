@@ -38,7 +38,7 @@ class Form:
                 return cls(kind, clock)
         raise StatusError(406, "only the following media types are accepted: application/json")
 
-    def one(self, version: Version) -> bytes:
+    def __call__(self, version: Version) -> bytes:
         if self.as_table:
             return self._table([version.object], {"resourceVersion": str(version.number)})
         return encode(to_new(version.object)) if self.kind is NEW_EVENTS else version.json
@@ -48,7 +48,7 @@ class Form:
         if self.as_table:
             return self._table([one.object for _, one in found], metadata)
         head = {"kind": f"{self.kind.name}List", "apiVersion": self.kind.group_version, "metadata": metadata}
-        items = b",".join([self.one(one) for _, one in found])
+        items = b",".join([self(one) for _, one in found])
         return b'%b,"items":[%b]}' % (encode(head)[:-1], items)
 
     def _table(self, found: Sequence[Object], metadata: Object) -> bytes:
