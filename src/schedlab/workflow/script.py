@@ -15,10 +15,10 @@ from schedlab.model.workload import JobBatch
 from schedlab.workflow.chains import workflow_of_jobs
 from schedlab.workflow.files import file_stem
 
-_VARIABLE = re.compile(r"\$\{(\w+)[^}]*\}|\$(\w+)")
+_VARIABLE = re.compile(r"\$\{(\w++)[^}]{0,200}+\}|\$(\w+)")
 _ASSIGNED = re.compile(r"(?:(?:export|local|readonly)\s+)?([A-Za-z_]\w*)=(.*)")
 _SUBMITS = re.compile(r"""["']?(?:\$\(|`)?\s*(?:\S*/)?sbatch(?:\s+(.*))?""")
-_MENTIONS = re.compile(r"(?:^|[\s;&|(`=])(?:\S*/)?sbatch\s")
+_MENTIONS = re.compile(r"(?:^|[\s;&|(`=/])sbatch\s")
 _LOOP, _SAYS = re.compile(r"(?:for|while|until|select)\b"), re.compile(r"(?:echo|printf)\b")
 _RUNTIME = re.compile(r"\bruntime=([^\s,;]+)")
 _ENDS = "();|&<>`"  # where the words of a command end
