@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from schedlab.model.arguments import LONGEST_NAME
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.units import parse_duration
 from schedlab.model.workflow import Workflow
@@ -145,7 +146,7 @@ class _Script:
     def _header(self, program: str) -> list[str]:
         """The options in #SBATCH lines of a script that is there, which end where its commands begin."""
         file = self._path.parent / program
-        if not program or not file.is_file():
+        if not program or len(file.name) > LONGEST_NAME or not file.is_file():
             return []
         found: list[str] = []
         for line in file.read_text(errors="replace").splitlines():
