@@ -8,9 +8,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import schedlab as sl
+from schedlab._core import expand_sets
 from schedlab.cluster.slurm.hosts import host_names
 from schedlab.model.errors import SchedlabError
 from schedlab.model.nodeset import expand
@@ -190,3 +192,15 @@ def test_absurd_machines_are_refused_in_little_memory(text: str, tmp_path: Path)
     )
     found = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, timeout=300)
     assert found.returncode == 0 and ("more than" in found.stdout), found
+
+
+def test_ranges_that_are_written_again_and_again_do_not_fill_the_memory() -> None:
+    names = [f"n{number:04d}" for number in range(1, 1001)]
+
+    def read(text: str) -> None:
+        letters = np.frombuffer(text.encode(), np.uint8)
+        expand_sets(letters, np.array([len(letters)]), names)
+
+    read("n[0001-1000]*2")
+    with pytest.raises(ValueError, match=r"n\[0001-1000"):
+        read("n[" + ",".join(["0001-1000"] * 50_000) + "]")
