@@ -39,7 +39,7 @@ def new(
     """
     from schedlab.cli.output import say
 
-    test = file.with_name(f"test_{file.name}")
+    test = file.parent / f"test_{file.name}"
     _check(file, test, force)
     code = _written(f"{kind}.py", file)
     _write({file: code, test: _written(f"test_{kind}.py", file)})

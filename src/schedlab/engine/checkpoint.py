@@ -26,7 +26,8 @@ SUFFIX = ".checkpoint"
 
 def checkpoint_beside(folder: Path) -> Path:
     """Where the checkpoint of a run is that is written to this folder."""
-    return folder.with_name(folder.name + SUFFIX)
+    whole = folder if folder.name else folder.resolve()  # the folder where one is
+    return whole.parent / (whole.name + SUFFIX)
 
 
 @dataclass(frozen=True, slots=True)

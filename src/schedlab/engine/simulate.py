@@ -25,6 +25,7 @@ from schedlab.engine.layout import Layout
 from schedlab.engine.observer import Observer, Observers
 from schedlab.engine.scenario import Scenario, fares_of
 from schedlab.engine.writer import Writer, writer_for
+from schedlab.model.arguments import check_arguments
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError, InvariantError, SchedlabError
 from schedlab.model.hooks import defines, name_of
@@ -55,6 +56,7 @@ def simulate(
     Python fails, the error says where, and what had been simulated until then is its `run` (and in `out`), marked as
     incomplete. With a `checkpoint` the run can be interrupted at any time: the same call takes it up again.
     """
+    check_arguments("Callable | None", progress=progress, watch=watch)
     scenario = Scenario.of(workload, cluster, policy, **options)
     return Simulation(scenario, progress=progress, watch=watch).run()
 

@@ -24,6 +24,7 @@ from schedlab.engine.folder import OutputFolder, explained, holds_run
 from schedlab.engine.frames import as_frame, frame_of_jobs
 from schedlab.engine.parquet import FolderTables, TableFile, give_back
 from schedlab.engine.tables import Batch, TableMaker
+from schedlab.model.arguments import as_path
 from schedlab.model.cluster import Cluster
 from schedlab.model.disk import told
 from schedlab.model.errors import InputError
@@ -180,7 +181,7 @@ class MemoryTables:
 
 def read_run(path: str | Path, *, verify: bool = False) -> Run:
     """Open a run folder. `verify` compares the tables with the hashes in run.json."""
-    folder = Path(path)
+    folder = as_path(path, "the folder of a run", "what schedlab run --out has written")
     if folder.name == "run.json":
         folder = folder.parent
     if not holds_run(folder):

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from schedlab.engine.check.offences import Offences
+from schedlab.model.arguments import as_path
 from schedlab.model.disk import disk_error
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
@@ -118,7 +119,9 @@ def read_files(run: Run | str | Path, offences: Offences, opened: ExitStack) -> 
         there = {name: run.tables.arrow(name) for name in (Path(file).stem for file in NEEDED + RARE)}
         tables = {name: table for name, table in there.items() if table is not None}
         return Files(run.config, MemoryRows(tables.pop("jobs")), MemoryRows(tables.pop("timeline")), tables)
-    folder = Path(run.path if isinstance(run, Run) and run.path is not None else str(run))
+    folder = (
+        run.path if isinstance(run, Run) and run.path is not None else as_path(run, "a run", "a Run, or its folder")
+    )
     config = _read_config(folder)
     described = config["files"]
     rare = [name for name in RARE if name in described or (folder / name).exists()]
