@@ -142,7 +142,7 @@ class MemoryTables:
     def batches(self, names: Sequence[str], table: str, where: Where = EVERYWHERE) -> Iterator[dict[str, NDArray[Any]]]:
         keys = {name: TABLES[table].column(name).key for name in names}
         for batch in self.given[table]:
-            yield {name: batch[key] for name, key in keys.items()}
+            yield {name: _array(batch[key]) for name, key in keys.items()}
 
     def frame(self, table: str) -> pl.DataFrame:
         whole = self._whole(TABLES[table])
@@ -177,6 +177,11 @@ class MemoryTables:
             for name, content in self.evidence_files.items():
                 writer.write_evidence(name, content)
             writer.finish(config)
+
+
+def _array(values: Any) -> NDArray[Any]:
+    """Names come as a list of texts."""
+    return values if isinstance(values, np.ndarray) else np.array(values, object)
 
 
 def read_run(path: str | Path, *, verify: bool = False) -> Run:

@@ -17,7 +17,7 @@ from schedlab.model.run import Tables
 
 Columns = dict[str, NDArray[Any]]
 
-AT_ONCE = 1 << 18  # jobs
+AT_ONCE = 1 << 17  # jobs
 _BINS = 1 << 16
 
 
@@ -77,11 +77,11 @@ def in_order(
     by: str = "sequence",
     *,
     table: str = "jobs",
-    at_once: int = AT_ONCE,
+    at_once: int | None = None,
 ) -> Iterator[list[Columns]]:
     """Jobs (rows of another table) in the order of `by`, whole numbers, about so many at once: of each run those with
     numbers in one range. Equal ones stay in the order of the table."""
-    for least, most in _ranges(runs, by, table, at_once):
+    for least, most in _ranges(runs, by, table, at_once or AT_ONCE):
         yield [rows_between(tables, names, by, least, most, table) for tables in runs]
 
 
@@ -131,7 +131,8 @@ def _cut(runs: Sequence[Tables], by: str, table: str, least: int, most: int, at_
         last = int(np.searchsorted(upto, upto[first] + at_once, side="right")) - 1
         begin = least + first * width
         if last > first:
-            yield begin, min(least + last * width - 1, most)
+            if upto[last] > upto[first]:
+                yield begin, min(least + last * width - 1, most)
         else:  # one step alone has too many
             last, end = first + 1, min(begin + width - 1, most)
             yield from [(begin, end)] if width == 1 else _cut(runs, by, table, begin, end, at_once)
