@@ -127,12 +127,12 @@ class FoldedStays:
         sequence, begin = tables.column("sequence"), tables.column("start")
         place = np.empty(len(sequence), np.int64)
         place[np.argsort(sequence)] = np.arange(len(sequence))
-        of_range, first, last, chunks = (np.concatenate(column) for column in zip(*found, strict=True))
+        of_range, *others = (np.concatenate(column) for column in zip(*found, strict=True))
         order = np.argsort(place[of_range], kind="stable")
         order = order[~np.isnan(begin[of_range[order]])]
         request = tables.column("request").astype(np.int64)  # of no jobs it has no type
-        ranges = (column[order] for column in (of_range, first, last, chunks))
-        return cls(*ranges, sequence, begin, tables.column("end"), request)
+        first, last, chunks = (column[order] for column in others)
+        return cls(of_range[order], first, last, chunks, sequence, begin, tables.column("end"), request)
 
     def entries(self, nodes: int) -> Numbers:
         """How many there are of each node."""
