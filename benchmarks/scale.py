@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -22,7 +23,7 @@ SIZES = (1_000_000, 5_000_000, 20_000_000)
 MOST, MOST_WRITTEN = 400, 150  # MB: of any command; of `run --out`, whose jobs do not wait long
 NODES, CORES, MEMORY = 1_000, 4, "8 GiB"
 POLICIES = ("fcfs", "easy", "conservative", "reject")
-TRACES = ROOT.parent / "shared" / "traces"
+TRACES = Path(os.environ.get("SCHEDLAB_TRACES") or ROOT.parent / "shared" / "traces")
 
 Measured = list[Spent]  # for each size
 
@@ -61,7 +62,7 @@ def _logs(settings: Settings) -> Iterator[tuple[Path, int]]:
     """Seth and RICC, where the archive's logs are there, and 5.7 million jobs like Seth's."""
     for name, jobs in (("HPC2N-2002-2.2-cln", 202_871), ("RICC-2010-2", 447_794)):
         if (TRACES / f"{name}.swf.gz").is_file():
-            plain = settings.folder / f"{name}.swf"  # AccaSim reads no compressed ones
+            plain = _made(settings.folder) / f"{name}.swf"  # AccaSim reads no compressed ones
             with gzip.open(TRACES / f"{name}.swf.gz") as packed, plain.open("wb") as file:
                 shutil.copyfileobj(packed, file)
             yield plain, jobs

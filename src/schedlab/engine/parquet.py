@@ -18,6 +18,7 @@ from schedlab.engine.tables import Batch, Part, TableMaker, as_array, as_before,
 from schedlab.model.cluster import Cluster
 from schedlab.model.confined import OutsideError
 from schedlab.model.disk import disk_error
+from schedlab.model.resources import only_cores
 from schedlab.model.run import EVERYWHERE, Where
 from schedlab.model.table import Column, Table
 from schedlab.model.tables import JOBS, OBSERVED, TABLES
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 ROW_GROUP = 65_536
+# In no summary; nodes in some where there are other resources than cores.
+NOT_SUMMED = ("user", "group", "queue", "partition", "estimate", "priority", "nodes", "running")
 WRITTEN, READ = 16, 32  # row groups, after which memory is given back
 
 _ENCODINGS = {"split": "BYTE_STREAM_SPLIT", "delta": "DELTA_BINARY_PACKED"}
@@ -34,13 +37,14 @@ _ENCODINGS = {"split": "BYTE_STREAM_SPLIT", "delta": "DELTA_BINARY_PACKED"}
 class TableFile:
     """One Parquet file that grows. Its bytes depend on the rows only, not on how they were cut into batches."""
 
-    def __init__(self, folder: Path, table: Table, maker: TableMaker) -> None:
+    def __init__(self, folder: Path, table: Table, maker: TableMaker, *, brief: bool = False) -> None:
         self._maker = maker
         self._writer = pq.ParquetWriter(
             folder / table.file,
             maker.schema,
-            compression="zstd",
-            compression_level=1,
+            compression="lz4" if brief else "zstd",
+            compression_level=None if brief else 1,
+            write_statistics=not brief,
             use_dictionary=[column.name for column in maker.columns if column.encoding == "dictionary"],
             column_encoding={
                 column.name: _ENCODINGS[column.encoding] for column in maker.columns if column.encoding in _ENCODINGS
@@ -80,6 +84,41 @@ class TableFile:
         self._groups += 1
         if self._groups % WRITTEN == 0:
             give_back()
+
+
+class TableFiles:
+    """The tables of a run as they come, a file for each. Optional columns that the first batch of a table has (`name`,
+    where ids of jobs are not numbers) all of its batches have. `brief`: soon to be read again, for the summary only."""
+
+    def __init__(self, cluster: Cluster, *, brief: bool = False) -> None:
+        self._cluster, self._brief = cluster, brief
+        self._files: dict[str, TableFile] = {}  # by table
+
+    def write(self, folder: Path, table: str, batch: Batch) -> None:
+        if table not in self._files:
+            maker = TableMaker(TABLES[table], self._cluster, batch, self._wanted)
+            self._files[table] = TableFile(folder, TABLES[table], maker, brief=self._brief)
+        self._files[table].write(batch)
+
+    def _wanted(self, column: str) -> bool:
+        return not self._brief or column not in NOT_SUMMED or (column == "nodes" and not only_cores(self._cluster))
+
+    def close(self, folder: Path) -> list[str]:
+        """The names of the files."""
+        for table in TABLES.values():
+            if table.always and table.name not in self._files:
+                self._files[table.name] = TableFile(folder, table, TableMaker(table, self._cluster))
+        names = [TABLES[name].file for name in self._files]
+        for name in reversed(list(self._files)):
+            self._files[name].close()
+        self._files.clear()
+        give_back()
+        return names
+
+    def abandon(self) -> None:
+        """The files are to be removed."""
+        for file in self._files.values():
+            file.abandon()
 
 
 class _Gathered:

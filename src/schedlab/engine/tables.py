@@ -39,11 +39,20 @@ _UNKNOWN: dict[str, tuple[Any, float]] = {
 
 
 class TableMaker:
-    """Makes an Arrow table of each batch of one table of a run. The first batch says which optional columns it has."""
+    """Makes an Arrow table of each batch of one table of a run. The first batch says which optional columns it has;
+    those whose names are not `wanted` are left out."""
 
-    def __init__(self, table: Table, cluster: Cluster, first: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        table: Table,
+        cluster: Cluster,
+        first: Iterable[str] = (),
+        wanted: Callable[[str], bool] = lambda _name: True,
+    ) -> None:
         self._cluster = cluster
-        self.columns = tuple(table.columns_of(first, cluster.resource_names))
+        self.columns = tuple(
+            column for column in table.columns_of(first, cluster.resource_names) if wanted(column.name)
+        )
         self.schema = pa.schema(
             [
                 pa.field(column.name, _TYPES.get(column.kind, pa.string()), nullable=column.nullable)

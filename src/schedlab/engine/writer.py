@@ -34,12 +34,13 @@ class Writer(Protocol):
     def finish(self, config: dict[str, Any]) -> Run: ...
 
 
-def writer_for(scenario: Scenario, cluster: Cluster) -> Writer:
+def writer_for(scenario: Scenario, cluster: Cluster, brief: bool) -> Writer:
+    """`brief`: nobody looks at more than the summary of a run that has no folder."""
     # What makes tables takes longer to load than a small run takes: not before it is wanted.
-    from schedlab.engine.store import MemoryWriter, RunWriter
+    from schedlab.engine.store import BriefWriter, MemoryWriter, RunWriter
 
     if scenario.out is None:
-        return MemoryWriter(cluster)
+        return BriefWriter(cluster) if brief else MemoryWriter(cluster)
     return RunWriter(Path(scenario.out), cluster, force=scenario.force)
 
 
