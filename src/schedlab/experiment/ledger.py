@@ -135,7 +135,7 @@ class Ledger:
             finally:
                 for leftover in copies.glob(".partial*"):
                     leftover.unlink(missing_ok=True)
-            for number in sorted(numbers)[: len(numbers) + 1 - MOST_BACKUPS]:
+            for number in sorted(numbers)[: 1 - MOST_BACKUPS]:
                 numbers[number].unlink(missing_ok=True)
 
     def set_plan(self, runs: Sequence[PlannedRun], study: dict[str, Any]) -> None:
