@@ -81,6 +81,7 @@ def read_result(folder: Path, identity: str) -> dict[str, Any]:
         for name, kind in _OF_RESULTS.items():
             if not isinstance(result[name], kind):
                 raise ValueError(f"{name} is not what it has to be")
+        float(result["seconds"]["all"])
         if result["identity"] == identity:
             return dict(result)
         said = f"is that of {result['identity']}"
