@@ -106,7 +106,7 @@ def losses(folder: Path, result: dict[str, Any]) -> Iterator[str]:
     for name in sorted(result["files"]):
         try:
             there = (place / name).stat().st_size
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             yield f"{name} is missing"
             continue
         size = result.get("sizes", {}).get(name, there)  # older versions have not noted it

@@ -278,16 +278,22 @@ def _copy(path: Path) -> sqlite3.Connection:
 
 
 def _copy_into(memory: sqlite3.Connection, path: Path) -> None:
-    journal = path.with_name(f"{path.name}-wal")
-    if not (journal.is_file() and journal.stat().st_size):  # nobody is writing, nothing is kept back
-        return _backed_up(f"{path.absolute().as_uri()}?mode=ro&immutable=1", memory)
+    uri, journal = f"{path.absolute().as_uri()}?mode=ro", path.with_name(f"{path.name}-wal")
+    if not _holds_something(journal):  # nobody is writing, nothing is kept back
+        _backed_up(f"{uri}&immutable=1", memory)
+        if not _holds_something(journal):  # nor has anybody begun meanwhile
+            return
     try:
-        return _backed_up(f"{path.absolute().as_uri()}?mode=ro", memory)
+        _backed_up(uri, memory)
     except sqlite3.OperationalError:  # one may not write beside it
         with tempfile.TemporaryDirectory() as place:
             for file in (path, journal):
                 shutil.copyfile(file, Path(place, file.name))
-            return _backed_up(Path(place, path.name).as_uri(), memory)
+            _backed_up(Path(place, path.name).as_uri(), memory)
+
+
+def _holds_something(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size > 0
 
 
 def _backed_up(uri: str, memory: sqlite3.Connection) -> None:
