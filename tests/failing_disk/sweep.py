@@ -35,6 +35,8 @@ cluster = "pool:64"
 policy = ["fcfs", "easy"]
 """
 MOST_LINES = 4  # of a message
+# What SQLite says of one error that does not come again: it keeps to itself what the system has said.
+SQLITE = "unable to open database file|attempt to write a readonly database"
 FAULTS = {
     "full": Fault(how=FOR_EVER, number=errno.ENOSPC),
     "gone": Fault(how=FOR_EVER, number=errno.EIO),
@@ -198,7 +200,7 @@ class Sweep:
             yield f"{len(said.splitlines())} lines: {said[:200]} … {said[-600:]}"
         elif ended.stderr and not re.search(r"^error: .+: .+\n  hint: .+", said, re.MULTILINE):
             yield f"no error, or no hint: {said}"
-        elif fault.number and not re.search(f"{os.strerror(fault.number)}|cannot be read", said):
+        elif fault.number and not re.search(f"{os.strerror(fault.number)}|{SQLITE}|cannot be read", said):
             yield f"not the cause: {said}"
         if "mean" in ended.stdout:
             yield f"it has concluded something: {ended.stdout[:300]}"

@@ -208,7 +208,7 @@ class _Work:
             if self._copies is not None:
                 self._copies.copy(run.identity)
             return
-        if outcome.disk:
+        if outcome.disk or outcome.memory:
             raise _stopped(outcome.error)
         tried = self._tried(run)
         if outcome.lost and tried < ATTEMPTS:
@@ -231,7 +231,7 @@ class _Work:
 
 
 def _stopped(said: str) -> StoppedError:
-    """By a disk; what is said ends with a hint."""
+    """By a disk, or by too little memory; what is said ends with a hint."""
     return StoppedError(f"the study has stopped: {said}; then the same command goes on: nothing done is lost")
 
 

@@ -81,6 +81,7 @@ def read_result(folder: Path, identity: str) -> dict[str, Any]:
         for name, kind in _OF_RESULTS.items():
             if not isinstance(result[name], kind):
                 raise ValueError(f"{name} is not what it has to be")
+        float(result["seconds"]["all"])
         if result["identity"] == identity:
             return dict(result)
         said = f"is that of {result['identity']}"
@@ -105,7 +106,7 @@ def losses(folder: Path, result: dict[str, Any]) -> Iterator[str]:
     for name in sorted(result["files"]):
         try:
             there = (place / name).stat().st_size
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             yield f"{name} is missing"
             continue
         size = result.get("sizes", {}).get(name, there)  # older versions have not noted it

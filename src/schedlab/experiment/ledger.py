@@ -22,8 +22,8 @@ from typing import Any
 from schedlab.experiment.folder import LEDGER, PLAN, DamagedError, finished, read_result, result_file
 from schedlab.experiment.plan import PlannedRun
 from schedlab.files.whole_file import whole_file
-from schedlab.model.disk import disk_error, told
-from schedlab.model.errors import InputError
+from schedlab.model.disk import remedy, told
+from schedlab.model.errors import DiskError, InputError
 
 MOST_BACKUPS = 5
 BACKUPS = "backups"
@@ -135,7 +135,7 @@ class Ledger:
             finally:
                 for leftover in copies.glob(".partial*"):
                     leftover.unlink(missing_ok=True)
-            for number in sorted(numbers)[: len(numbers) + 1 - MOST_BACKUPS]:
+            for number in sorted(numbers)[: 1 - MOST_BACKUPS]:
                 numbers[number].unlink(missing_ok=True)
 
     def set_plan(self, runs: Sequence[PlannedRun], study: dict[str, Any]) -> None:
@@ -235,7 +235,10 @@ def _asked(path: Path, probe: Callable[[], object] | None = None) -> Iterator[No
         with told("the ledger cannot be used", path):
             (probe or partial(_write_something, path.parent))()
         number = _NUMBERS.get(code, 0)
-        raise disk_error("the ledger cannot be used", path, OSError(number, "") if number else error) from error
+        said = os.strerror(number) if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR) else error
+        raise DiskError(
+            f"the ledger cannot be used: {said}", where=str(path), hint=remedy(number), number=number
+        ) from error
 
 
 def _write_something(folder: Path) -> None:
@@ -275,16 +278,22 @@ def _copy(path: Path) -> sqlite3.Connection:
 
 
 def _copy_into(memory: sqlite3.Connection, path: Path) -> None:
-    journal = path.with_name(f"{path.name}-wal")
-    if not (journal.is_file() and journal.stat().st_size):  # nobody is writing, nothing is kept back
-        return _backed_up(f"{path.absolute().as_uri()}?mode=ro&immutable=1", memory)
+    uri, journal = f"{path.absolute().as_uri()}?mode=ro", path.with_name(f"{path.name}-wal")
+    if not _holds_something(journal):  # nobody is writing, nothing is kept back
+        _backed_up(f"{uri}&immutable=1", memory)
+        if not _holds_something(journal):  # nor has anybody begun meanwhile
+            return
     try:
-        return _backed_up(f"{path.absolute().as_uri()}?mode=ro", memory)
+        _backed_up(uri, memory)
     except sqlite3.OperationalError:  # one may not write beside it
         with tempfile.TemporaryDirectory() as place:
             for file in (path, journal):
                 shutil.copyfile(file, Path(place, file.name))
-            return _backed_up(Path(place, path.name).as_uri(), memory)
+            _backed_up(Path(place, path.name).as_uri(), memory)
+
+
+def _holds_something(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size > 0
 
 
 def _backed_up(uri: str, memory: sqlite3.Connection) -> None:
@@ -322,15 +331,18 @@ def read_plan(path: Path) -> tuple[list[PlannedRun], dict[str, Any]]:
         raise InputError(f"is not the plan of a study: {error!r:.80}", where=str(path)) from None
 
 
-def seconds_of(folder: Path, damaged: Callable[[str, DamagedError], None]) -> dict[str, float]:
-    """How long each finished run took; `damaged` is told of results that say nothing."""
-    found = {}
+def whole_results(folder: Path, damaged: Callable[[str, DamagedError], None]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Of all finished runs; `damaged` is told of those that say nothing."""
     for identity in finished(folder):
         try:
-            found[identity] = float(read_result(folder, identity)["seconds"]["all"])
+            yield identity, read_result(folder, identity)
         except DamagedError as error:
             damaged(identity, error)
-    return found
+
+
+def seconds_of(folder: Path, damaged: Callable[[str, DamagedError], None]) -> dict[str, float]:
+    """How long each finished run took."""
+    return {identity: result["seconds"]["all"] for identity, result in whole_results(folder, damaged)}
 
 
 def forget(folder: Path, tell: Tell) -> Callable[[str, DamagedError], None]:

@@ -27,8 +27,8 @@ from schedlab.engine.store import read_run
 from schedlab.experiment.coverage import copies_told, coverage, coverage_of_logs
 from schedlab.experiment.execute import selection
 from schedlab.experiment.first_workflows import over_first_workflows
-from schedlab.experiment.folder import DamagedError, finished, is_study, losses, read_result, run_folder
-from schedlab.experiment.ledger import Ledger, Status, seconds_of
+from schedlab.experiment.folder import DamagedError, is_study, losses, run_folder
+from schedlab.experiment.ledger import Ledger, Status, whole_results
 from schedlab.experiment.plan import Part
 from schedlab.experiment.short_names import files_in, short_names, with_names
 from schedlab.experiment.started import StartedJobs
@@ -100,9 +100,9 @@ class Results:
             hint = "schedlab experiment run STUDY.toml makes one"
             raise InputError("is not the folder of a study: it has no ledger", where=str(folder), hint=hint)
         self.warnings: list[str] = []
-        self._damaged: set[str] = set()
         with closing(Ledger.to_read(self.folder, self.warnings.append)) as ledger:
-            ledger.reconcile(seconds_of(self.folder, self._left_out))
+            self._whole = dict(whole_results(self.folder, self._left_out))
+            ledger.reconcile({identity: result["seconds"]["all"] for identity, result in self._whole.items()})
             self.study = ledger.study()
             self.planned = ledger.planned()
             self.status: Status = ledger.status()
@@ -145,12 +145,8 @@ class Results:
     @cached_property
     def results(self) -> list[dict[str, Any]]:
         """The content of the result files, in the order of the plan, and with its names of files."""
-        there = set(finished(self.folder)) - self._damaged
-        return [
-            read_result(self.folder, run.identity) | {"point": run.point}
-            for run in self.planned
-            if run.identity in there
-        ]
+        found = ((run, self._whole.get(run.identity)) for run in self.planned)
+        return [result | {"point": run.point} for run, result in found if result is not None]
 
     def losses(self) -> list[str]:
         """Files of finished runs that are missing or cut off, without reading them: `verify` compares every byte."""
@@ -160,8 +156,7 @@ class Results:
             for loss in losses(self.folder, result)
         ]
 
-    def _left_out(self, identity: str, error: DamagedError) -> None:
-        self._damaged.add(identity)
+    def _left_out(self, _identity: str, error: DamagedError) -> None:
         self.warnings.append(f"{error.where}: {error.message}: left out; {error.hint}")
 
     @property
@@ -178,7 +173,7 @@ class Results:
     @property
     def runs_of_others(self) -> int:
         """Finished runs in the folder that are not of this plan: of another study, or of this one before a change."""
-        return len(set(finished(self.folder)) - {run.identity for run in self.planned})
+        return len(self._whole.keys() - {run.identity for run in self.planned})
 
     @cached_property
     def table(self) -> pl.DataFrame:
