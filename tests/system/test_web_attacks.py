@@ -121,6 +121,8 @@ def test_tables_of_another_run_are_not_shown_as_its_own(server: Process, folder:
     with person(server) as genuine, person(server) as forger:
         facts = genuine.get("/api/explore/facts?run=easy")
         block = genuine.get("/api/explore/0/jobs?run=easy")
+        plain = genuine.get("/api/explore/0/jobs?run=easy", headers={"accept-encoding": "identity"})
+        assert plain.content == block.content and "content-encoding" not in plain.headers
         space = space_of(forger)
         forger.put("/api/files/run.json", content=(folder / "easy" / "run.json").read_bytes())
         tables = sorted(path.name for path in (folder / "fcfs").glob("*.parquet"))
@@ -666,6 +668,9 @@ def test_numbers_without_end(server: Process) -> None:
                     assert answer.status_code < 500, (path, number, answer.text)
             sweep = json.dumps({"study": {"setup": model, "repetitions": number}, "pace": number})
             assert client.post("/api/command", content=sweep, headers=JSON).status_code < 500
+        study = {"setup": {"log": "small.swf", "cluster": "pool:8"}, "repetitions": 10**9}
+        told = refusal(client.post("/api/work", json={"setup": study}))
+        assert told == "repetitions: 1,000,000,000 runs are too many for a page"
         half = client.post("/api/command", content=b'{"setup": {"\\ud800": 1}}', headers=JSON)
         assert refusal(half) == "\\ud800: there is no such field"
 
