@@ -21,20 +21,21 @@ def asked(turns: Kinds, who: str) -> Any:
 
 def test_who_has_the_fewest_is_next() -> None:
     async def run() -> None:
-        turns, order = Turns(each=2, all=2, waiting=2), []
+        turns, order, done = Turns(each=2, all=2, waiting=2), list[str](), asyncio.Event()
 
-        async def take(who: str, seconds: float) -> None:
+        async def take(who: str) -> None:
             async with turns.turn(who):
                 order.append(who)
-                await asyncio.sleep(seconds)
+                await done.wait()
 
-        tasks = [asyncio.create_task(take("a", 0.05)), asyncio.create_task(take("a", 0.1))]
-        await asyncio.sleep(0.01)
-        tasks += [asyncio.create_task(take("a", 0)), asyncio.create_task(take("a", 0))]
-        await asyncio.sleep(0.01)
+        tasks = []
+        for who in ("a", "a", "a", "a", "b"):
+            tasks.append(asyncio.create_task(take(who)))
+            await asyncio.sleep(0)
         with pytest.raises(RefusedError, match="4 requests of yours are under way already"):
-            await take("a", 0)
-        tasks.append(asyncio.create_task(take("b", 0)))
+            await take("a")
+        assert order == ["a", "a"]
+        done.set()
         await asyncio.gather(*tasks)
         assert order == ["a", "a", "b", "a", "a"]
 
