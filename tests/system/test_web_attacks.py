@@ -121,6 +121,8 @@ def test_tables_of_another_run_are_not_shown_as_its_own(server: Process, folder:
     with person(server) as genuine, person(server) as forger:
         facts = genuine.get("/api/explore/facts?run=easy")
         block = genuine.get("/api/explore/0/jobs?run=easy")
+        plain = genuine.get("/api/explore/0/jobs?run=easy", headers={"accept-encoding": "identity"})
+        assert plain.content == block.content and "content-encoding" not in plain.headers
         space = space_of(forger)
         forger.put("/api/files/run.json", content=(folder / "easy" / "run.json").read_bytes())
         tables = sorted(path.name for path in (folder / "fcfs").glob("*.parquet"))
@@ -207,6 +209,7 @@ TEXTS: dict[str, bytes] = {
 }
 
 
+@pytest.mark.slow
 def test_texts_that_take_long_are_read_while_others_are_served(server: Process) -> None:
     """Every kind of file that pages read, as a log and as a machine."""
     with person(server) as client:
@@ -400,6 +403,7 @@ def most_memory(server: Process) -> Iterator[Callable[[], int]]:
         thread.join()
 
 
+@pytest.mark.slow
 def test_small_files_that_become_gigabytes(folder: Path) -> None:
     """Within the memory that one process may have, whatever they are read as."""
     parquet = bomb(100_000_000)
@@ -630,7 +634,11 @@ def test_requests_before_there_is_an_answer(server: Process) -> None:
     with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
         for _ in range(2):  # one after the other they are answered
             connection.sendall(first)
-            assert connection.recv(1 << 16).startswith(b"HTTP/1.1 200")
+            told = b""
+            while not told.endswith(b"</html>"):
+                told += (piece := connection.recv(1 << 16))
+                assert piece, told
+            assert told.startswith(b"HTTP/1.1 200")
 
 
 @pytest.mark.parametrize(
@@ -653,7 +661,7 @@ def test_names_of_files(server: Process, name: str, status: int) -> None:
         assert client.put(f"/api/files/{quote(name)}", content=b"x").status_code == status
 
 
-NUMBERS = (10**400, -1, 1e300, float("nan"), float("inf"), 10**12, 2**63)
+NUMBERS = (10**400, -1, float("nan"), 2**63)
 
 
 def test_numbers_without_end(server: Process) -> None:
@@ -666,6 +674,9 @@ def test_numbers_without_end(server: Process) -> None:
                     assert answer.status_code < 500, (path, number, answer.text)
             sweep = json.dumps({"study": {"setup": model, "repetitions": number}, "pace": number})
             assert client.post("/api/command", content=sweep, headers=JSON).status_code < 500
+        study = {"setup": {"log": "small.swf", "cluster": "pool:8"}, "repetitions": 10**9}
+        told = refusal(client.post("/api/work", json={"setup": study}))
+        assert told == "repetitions: 1,000,000,000 runs are too many for a page"
         half = client.post("/api/command", content=b'{"setup": {"\\ud800": 1}}', headers=JSON)
         assert refusal(half) == "\\ud800: there is no such field"
 

@@ -31,7 +31,7 @@ from schedlab.web.settings import Settings
 from schedlab.web.space import Space
 
 MOMENT, WHILE = 20.0, 120.0  # seconds that an answer may take: to somebody who types, or who waits for it
-MOST = 256 << 20  # bytes of an answer
+MOST, MOST_OF_BLOCK = 32 << 20, 256 << 20  # bytes of an answer
 VALUE, BYTES, REFUSED = b"v", b"b", b"r"  # kinds of answers: JSON, anything, what is wrong
 
 
@@ -72,7 +72,7 @@ class Helper:
             with theirs, suppress(OSError):
                 socket.send_fds(self._talk, [b"."], [theirs.fileno()])
                 send(mine, VALUE, json.dumps(arguments).encode())
-            return self._answer(mine, patience, MOST)
+            return self._answer(mine, patience, MOST_OF_BLOCK)
 
     def close(self) -> None:
         self.ended = True

@@ -150,7 +150,8 @@ def _cookie(name: str, value: str) -> str:
 
 def _come_again() -> Response:
     """Cookies are shown when the page asks for itself again."""
-    return HTMLResponse('<!doctype html><meta http-equiv="refresh" content="0"><title>schedlab</title>')
+    icon = '<link rel="icon" href="data:,">'
+    return HTMLResponse(f'<!doctype html><meta http-equiv="refresh" content="0">{icon}<title>schedlab</title>')
 
 
 def _with_headers(send: Send, cookies: list[str]) -> Send:

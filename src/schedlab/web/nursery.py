@@ -15,6 +15,7 @@ import socket
 import sys
 import traceback
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import Any, NoReturn
@@ -34,6 +35,9 @@ MOST_ORDER = 8 << 20  # bytes
 def main(control: socket.socket) -> None:
     """Until the server ends, and everything that was forked with it."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    for name in ("polars", "pandas"):  # what would be imported later, by each helper anew; Arrow asks for the second
+        with suppress(ImportError):
+            import_module(name)
     gc.collect()
     gc.freeze()
     while True:

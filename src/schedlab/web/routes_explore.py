@@ -8,13 +8,13 @@
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from schedlab.engine.folder import holds_run
@@ -26,6 +26,7 @@ from schedlab.web.space import NotThereError, Space, shown
 from schedlab.web.turns import taking
 
 MOST_RUNS = 24  # side by side: more cannot be looked at
+PIECE = 1 << 20  # bytes
 
 
 @taking("blocks")
@@ -95,8 +96,16 @@ def _answer(request: Request, name: str, kind: str, make: Callable[[Look], bytes
             if last or not look.closed:
                 raise
     if "gzip" not in request.headers.get("accept-encoding", ""):
-        return Response(gzip.decompress(made), media_type=kind, headers=headers)
+        return StreamingResponse(_unpacked(made), media_type=kind, headers=headers)
     return Response(made, media_type=kind, headers=headers | {"content-encoding": "gzip"})
+
+
+def _unpacked(packed: bytes) -> Iterator[bytes]:
+    """A little at a time: some bytes can be gigabytes."""
+    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)  # as gzip
+    while packed:
+        yield unpacker.decompress(packed, PIECE)
+        packed = unpacker.unconsumed_tail
 
 
 routes: list[BaseRoute] = [

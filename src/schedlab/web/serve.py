@@ -16,7 +16,7 @@ from types import FrameType
 import uvicorn
 
 from schedlab.model.errors import InputError
-from schedlab.web.aside import end_all
+from schedlab.web.aside import begin, end_all
 from schedlab.web.connections import Connection
 from schedlab.web.server import create_app
 from schedlab.web.settings import Settings
@@ -61,6 +61,7 @@ class Server(uvicorn.Server):
         self._work = app.state.work
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        begin()  # what it imports is there when the first page asks for something
         await super().startup(sockets)
         self._ready()
 

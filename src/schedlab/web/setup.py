@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Form = TypeVar("Form", "Setup", "Sweep")
 
 MOST = 64  # of policies, observers, values: more are for study files
+MOST_RUNS = 100_000  # of a study: its plan is made before the first one begins
 LONGEST = 2000  # characters of a text
 LARGEST = 1 << 63  # of numbers, which are finite
 
@@ -125,6 +126,10 @@ class Sweep:
         found = [each for each in self.setup.mistakes() if not (self.vary == "jobs" and each.where == self.setup.model)]
         if self.repetitions < 1:
             found.append(InputError(f"{self.repetitions} is not a number of repetitions", hint="at least 1"))
+        runs = self.repetitions * len(self.setup.policies) * max(len(self.values), 1)
+        if runs > MOST_RUNS:
+            hint = f"at most {MOST_RUNS:,}; schedlab experiment run has no such limit"
+            found.append(InputError(f"{runs:,} runs are too many for a page", where="repetitions", hint=hint))
         if self.baseline and self.baseline not in self.setup.policies:
             found.append(InputError("is not among the policies", where=self.baseline, hint="choose one of them"))
         if self.vary and not self.values:

@@ -15,11 +15,12 @@ from hashlib import sha256
 from itertools import count
 from pathlib import Path, PurePosixPath
 
-from schedlab.model.confined import Bounds
+from schedlab.model.confined import Bounds, confined
 from schedlab.model.errors import InputError
 from schedlab.web.settings import Settings
 
 SPACES = "spaces"
+MOST_SPACES = 10_000  # cookies can be made up
 LONGEST_NAME, MOST_BYTES = 120, 200  # of a file's name: file systems take 255 bytes, and temporary names are longer
 
 
@@ -41,8 +42,14 @@ class Space:
 
     def make(self) -> Path:
         """Nobody else of this machine may look into it, nor see who else is here."""
-        self.own.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.own.mkdir(exist_ok=True, mode=0o700)
+        if not self.own.is_dir():
+            self.own.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with confined(None):
+                many = sum(1 for _ in self.own.parent.iterdir())
+            if many >= MOST_SPACES:
+                hint = "whoever starts the server can delete old ones"
+                raise InputError(f"there are {many:,} already, as many as may be", where=SPACES, hint=hint)
+            self.own.mkdir(exist_ok=True, mode=0o700)
         return self.own
 
     def path(self, name: str) -> Path:
