@@ -81,10 +81,11 @@ def merge_patch(found: Any, patch: Any) -> Any:
     return merged
 
 
-def strategic_merge(found: Any, patch: Object) -> Object:
+def strategic_merge(found: Object, patch: Object) -> Object:
     """Objects are merged, known lists of objects by their keys; `$patch` (replace or delete), `$retainKeys`
     and `$deleteFromPrimitiveList` say otherwise."""
-    return _StrategicMerge().merge(_copied(found), patch)
+    changed = {key: value for key, value in found.items() if key in patch}
+    return _StrategicMerge().merge({**found, **_copied(changed)}, patch)
 
 
 class _StrategicMerge:
