@@ -13,7 +13,7 @@ import pytest
 from tests.failing_disk.disk import FOR_EVER, FailingDisk, Fault, missing
 from tests.failing_disk.sweep import CASES, Sweep
 
-SOME = {"run": 8, "checkpoint": 8, "study": 8, "checkpoints": 6, "study again": 10, "import": 6, "report": 1}
+SOME = {"run": 8, "checkpoint": 8, "study": 8, "checkpoints": 6, "study again": 10, "import": 8, "report": 1}
 
 
 @pytest.fixture(scope="module")

@@ -131,6 +131,8 @@ def described(study: Study, part: Part | None = None) -> dict[str, Any]:
 def opened(folder: Path, tell: Tell = lambda _: None) -> Iterator[Ledger]:
     """The ledger of a study for its one writer; a copy of it is made first."""
     with locked(folder), closing(Ledger.checked(folder, tell)) as ledger:
+        for path in (*folder.glob(".*.partial-*"), *(folder / "results").glob(".*")):  # of one that was killed
+            path.unlink(missing_ok=True)
         ledger.back_up()
         yield ledger
 
@@ -241,8 +243,6 @@ def _clear(folder: Path) -> None:
     for path in (folder / "runs").iterdir():
         if path.is_dir() and path.name not in there:
             shutil.rmtree(path, ignore_errors=True)
-    for path in (*folder.glob(".*.partial-*"), *(folder / "results").glob(".*")):
-        path.unlink(missing_ok=True)
     for path in (folder / CHECKPOINTS).glob("*"):
         if path.name in there:
             shutil.rmtree(path, ignore_errors=True)
