@@ -55,7 +55,8 @@ def beside_accasim(settings: Settings) -> Iterator[Line]:
             note = f"wall {theirs.wall:.1f} s : {ours.wall:.2f} s, cpu {theirs.cpu:.1f} s : {ours.cpu:.2f} s"
             yield Line("scale-accasim", what, theirs.on(settings.clock) / ours.on(settings.clock), note=note)
             memory = f"memory of it; AccaSim's {theirs.peak_mb:.0f} MB"
-            yield Line("scale-accasim", memory, ours.peak_mb, "MB", at_most=MOST_WRITTEN)
+            most = MOST_WRITTEN if out else MOST
+            yield Line("scale-accasim", memory, ours.peak_mb, "MB", at_most=most)
 
 
 def _logs(settings: Settings) -> Iterator[tuple[Path, int]]:
