@@ -80,6 +80,7 @@ LONG = {  # only if they are asked for
     "batsim-clients": batsim_clients.lines,
     "kube-repeats": kube_exact.repeats,
     "scale": scale.lines,
+    "deep": conservative.deep_lines,
     "suite": suite.lines,
 }
 

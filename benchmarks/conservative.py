@@ -17,6 +17,7 @@ from benchmarks.settings import Settings
 from benchmarks.workload import Columns, LogSpec, columns
 
 QUEUES = (250, 500, 1000, 2000, 4000)
+DEEP = (1_000, 5_000, 20_000, 120_000)  # all of them at once
 TURNOVERS = 3  # each job of the first queue is followed by so many others
 
 
@@ -39,6 +40,36 @@ def lines(settings: Settings) -> Iterator[Line]:
         "",
         at_most=1.75,
         note=f"least squares ({_exponent(waiting[-2:], per_job[-2:]):.2f} between the last two); quadratic would be 2",
+    )
+
+
+def deep_lines(settings: Settings) -> Iterator[Line]:
+    """Everybody comes at once, ends early and lets the others move: up to 120,000 wait. EASY beside."""
+    cluster = sl.Cluster.of_cores(480)
+    queues = DEEP[:3] if settings.quick else DEEP
+    spent = []
+    for queue in queues:
+        jobs = at_once(queue, 480)
+        seconds = [subject.simulate(jobs, cluster, policy)[0].on(settings.clock) for policy in ("conservative", "easy")]
+        spent.append(seconds[0])
+        last = queue == DEEP[-1]
+        what = f"{queue:,} jobs at once that end early, 480 cores"
+        yield Line("deep", what, seconds[0], "s", at_most=120 if last else None, note=f"EASY takes {seconds[1]:.2f} s")
+    note = f"{queues[0]:,} to {queues[-1]:,} jobs, least squares"
+    exponent = _exponent([float(queue) for queue in queues], spent)
+    yield Line("deep", "time grows as the jobs to the power of", exponent, "", at_most=1.5, note=note)
+
+
+def at_once(queue: int, cores: int) -> sl.Workload:
+    """Of up to half the machine, for up to ten hours; they run a random part of that."""
+    chance = np.random.default_rng(1)
+    limit = chance.integers(60, 36_000, queue).astype(float)
+    return sl.Workload.of(
+        name="deep",
+        submit=np.zeros(queue),
+        count=chance.integers(1, cores // 2 + 1, queue),
+        limit=limit,
+        runtime=np.maximum(np.ceil(limit * chance.uniform(0, 1, queue)), 1),
     )
 
 

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "blame.hpp"
+#include "compression.hpp"
 #include "plan.hpp"
 #include "policies.hpp"
 #include "queue_policy.hpp"
@@ -10,16 +11,6 @@
 namespace schedlab {
 
 namespace {
-
-// A waiting job's reservation. One that cannot be planned at all, because of jobs that are believed never to end, has
-// it at the end of time: it takes nothing, and is looked at after all others.
-struct Reserved {
-  Time start;
-  std::int64_t sequence;
-  std::int32_t cores;
-  Slot slot;
-  bool before(const Reserved &o) const { return start != o.start ? start < o.start : sequence < o.sequence; }
-};
 
 class Conservative final : public QueuePolicy {
  public:
@@ -29,6 +20,7 @@ class Conservative final : public QueuePolicy {
 
   std::vector<double> memory() const override {
     const auto view = view_.lock();
+    if (view && !view->over()) settle(*view);
     const bool wrong = plan_is_wrong_ || (view && !view->over() && view->interventions() != seen_interventions_);
     std::vector<double> values{by_nodes_ ? 1.0 : 0.0, wrong ? 1.0 : 0.0, woken_at_};
     const std::vector<double> promises = QueuePolicy::memory();
@@ -64,6 +56,7 @@ class Conservative final : public QueuePolicy {
       }
       if (event.kind == Event::Kind::Cancelled || event.kind == Event::Kind::Held) {
         if (reserved(job)) {
+          settle(view);
           freed_until = std::max(freed_until, job.reserved_start + job.estimate);
           plan_->freed(job.reserved_shares, job.reserved_start, job.reserved_start + job.estimate);
           withdraw(view, event.slot);
@@ -82,7 +75,7 @@ class Conservative final : public QueuePolicy {
     if (anew)
       plan_anew(view);
     else if (freed_until > view.now())
-      compress(view, freed_until);
+      compress(view);
     for (const Waiting &who : in_order(view, fresh_)) reserve(view, who.slot);
     start_due(view);
     ask_to_be_woken(view);
@@ -92,10 +85,8 @@ class Conservative final : public QueuePolicy {
     QueuePolicy::review(view);
     if (!in_step()) return;
     std::vector<Reservation> others;
-    for (Reservations::Position p; !reserved_.at_end(p); p = reserved_.next(p)) {
-      const Job &job = view.job(reserved_[p].slot);
-      others.push_back({reserved_[p].slot, job.reserved_start, job.reserved_shares});
-    }
+    for (Position p; !reserved_.at_end(p); p = reserved_.next(p))
+      others.push_back({reserved_[p].slot, reserved_.time(p), view.job(reserved_[p].slot).reserved_shares});
     blame_.look(view, by_nodes_, others);
   }
   Why reason(View &view, Slot slot) override {
@@ -107,6 +98,7 @@ class Conservative final : public QueuePolicy {
  protected:
   void pass(View &) override {}
   void reservations(View &view, std::vector<Intention> &waiting) override {
+    settle(view);
     for (Intention &each : waiting) {
       const Job &job = view.job(each.slot);
       each.start = job.reserved_start;
@@ -115,11 +107,8 @@ class Conservative final : public QueuePolicy {
   }
 
  private:
-  using Reservations = BlockList<Reserved, LeastCores>;
+  using Position = ReservedList::Position;
 
-  static Reserved entry(const Job &job, Slot slot) {
-    return {job.reserved_start, job.sequence, static_cast<std::int32_t>(job.cores), slot};
-  }
   static bool reserved(const Job &job) { return job.reserved_start < kNever; }
 
   // The keys of a dynamic order may have changed since these were written down.
@@ -139,28 +128,36 @@ class Conservative final : public QueuePolicy {
 
   void hold(const Job &job, Slot slot) {
     plan_->occupy(job, job.reserved_shares, job.reserved_start, job.reserved_start + job.estimate);
-    reserved_.insert(entry(job, slot));
+    const auto cores = static_cast<std::int32_t>(plan_->needed(job));
+    reserved_.insert(job.reserved_start, {job.reserved_start, job.sequence, job.estimate, cores, slot});
   }
 
   void withdraw(View &view, Slot slot) {
     Job &job = view.annotate(slot);
     plan_->vacate(job, job.reserved_shares, job.reserved_start, job.reserved_start + job.estimate);
-    reserved_.erase(entry(job, slot));
+    reserved_.erase(reserved_.first_not_before(job.reserved_start, job.sequence));
     job.reserved_start = kNever;
   }
 
   // It may be new here, or have been refused its start: then it is not in the list.
   void drop_unplanned(const Job &job, Slot slot) {
-    const Reservations::Position p = reserved_.first_not_before(entry(job, slot));
+    const Position p = reserved_.first_not_before(job.reserved_start, job.sequence);
     if (!reserved_.at_end(p) && reserved_[p].slot == slot) reserved_.erase(p);
   }
 
-  void put_back(View &view, const Reserved &who, Shares place) {
-    withdraw(view, who.slot);
-    Job &job = view.annotate(who.slot);
-    job.reserved_start = who.start;
+  void put_back(View &view, Slot slot, Time start, Shares place) {
+    withdraw(view, slot);
+    Job &job = view.annotate(slot);
+    job.reserved_start = start;
     job.reserved_shares = std::move(place);
-    hold(job, who.slot);
+    hold(job, slot);
+  }
+
+  // Jobs are not told when all of them come forward at once.
+  void settle(View &view) const {
+    if (!std::exchange(unsettled_, false)) return;
+    for (Position p; !reserved_.at_end(p); p = reserved_.next(p))
+      view.annotate(reserved_[p].slot).reserved_start = reserved_.time(p);
   }
 
   // What there is of one place that is not of the other.
@@ -177,24 +174,24 @@ class Conservative final : public QueuePolicy {
 
   void plan_anew(View &view) {
     plan_->reset();
-    reserved_.clear();
+    reserved_.clear(), unsettled_ = false;
     for (const Waiting &who : fresh_) view.annotate(who.slot).reserved_start = -kNever;  // their turn comes later
     for (WaitingList::Position p; !queue_.at_end(p); p = queue_.next(p))
       if (view.job(queue_[p].slot).reserved_start > -kNever) reserve(view, queue_[p].slot);
   }
 
-  // Each job, in the order of reserved starts, to the earliest start that is possible beside all others. Before the
-  // event nobody could have moved, so only starts before the end of what has become free need a look.
-  void compress(View &view, Time freed_until) {
-    for (Reservations::Position p; !reserved_.at_end(p);) {
-      if (p.index == 0 && !plan_->may_move(reserved_.summary(p.block).cores, freed_until)) {
-        p = reserved_.skip_block(p);
-        continue;
-      }
+  // Each job, in the order of reserved starts, to the earliest start that is possible beside all others.
+  void compress(View &view) {
+    if (Counted *const counted = plan_->counted()) {
+      if (Compression(view, *counted, reserved_).run()) unsettled_ = true;
+      return;
+    }
+    for (Position p; !reserved_.at_end(p);) {
+      const Time start = reserved_.time(p);
       const Reserved who = reserved_[p];
       Job &job = view.annotate(who.slot);
       p = reserved_.next(p);
-      const std::optional<Plan::Chance> chance = plan_->chance(job, freed_until);
+      const std::optional<Plan::Chance> chance = plan_->chance(job);
       if (!chance) {
         job.reserved_mark = plan_->mark();
         continue;
@@ -204,27 +201,28 @@ class Conservative final : public QueuePolicy {
       reserve(view, who.slot, *chance);
       // Its last node may have less left than the minimum that a new allocation would need there: then it keeps its
       // place.
-      if (job.reserved_start > who.start) put_back(view, who, place);
-      if (job.reserved_start < who.start) freed_until = std::max(freed_until, who.start + job.estimate);
-      if (job.reserved_start == who.start) place = without(std::move(place), job.reserved_shares);
-      plan_->freed(place, who.start, who.start + job.estimate);
+      if (job.reserved_start > start) put_back(view, who.slot, start, place);
+      if (job.reserved_start == start) place = without(std::move(place), job.reserved_shares);
+      plan_->freed(place, start, start + job.estimate);
       job.reserved_mark = plan_->mark();  // it has been looked at without itself
-      p = reserved_.first_not_before({who.start, who.sequence + 1, 0, kNoSlot});
+      p = reserved_.first_not_before(start, who.sequence + 1);
     }
   }
 
   // Those whose time has come; and again, if others could move up to the places of some that were refused.
   void start_due(View &view) {
-    for (Time freed_until; (freed_until = try_those_due(view)) > view.now();) compress(view, freed_until);
+    for (Time freed_until; (freed_until = try_those_due(view)) > view.now();) compress(view);
   }
 
   // Until when something became free by those that could not start.
   Time try_those_due(View &view) {
     std::vector<Waiting> now_due;
-    while (!reserved_.empty() && reserved_.front().start <= view.now()) {
-      const Slot slot = reserved_.front().slot;
-      now_due.push_back(waiting(view.job(slot), slot, view.job(slot).key));
-      reserved_.erase(Reservations::Position{});
+    while (!reserved_.empty() && reserved_.time({}) <= view.now()) {
+      const Slot slot = reserved_[{}].slot;
+      Job &job = view.annotate(slot);
+      job.reserved_start = reserved_.time({});
+      now_due.push_back(waiting(job, slot, job.key));
+      reserved_.erase({});
     }
     std::sort(now_due.begin(), now_due.end(), [](const Waiting &a, const Waiting &b) { return a.before(b); });
     Time freed_until = -kNever;
@@ -265,7 +263,7 @@ class Conservative final : public QueuePolicy {
 
   void ask_to_be_woken(View &view) {
     if (reserved_.empty()) return;
-    const Time next = reserved_.front().start;
+    const Time next = reserved_.time({});
     if (next == kNever) return;
     if (woken_at_ > view.now() && woken_at_ <= next) return;
     woken_at_ = next;
@@ -274,7 +272,8 @@ class Conservative final : public QueuePolicy {
 
   std::unique_ptr<Plan> plan_;
   bool by_nodes_ = false;
-  Reservations reserved_;
+  ReservedList reserved_;
+  mutable bool unsettled_ = false;  // jobs may have been told another start than they have there
   Time woken_at_ = -kNever;
   bool plan_is_wrong_ = false;
   std::weak_ptr<View> view_;  // of the run in which it decides

@@ -58,8 +58,7 @@ class NodePlan final : public Plan {
 
   void freed(const Shares &shares, Time from, Time until) override;
   std::uint64_t mark() const override { return forgotten_ + freed_.size(); }
-  bool may_move(Amount, Time) override { return true; }
-  std::optional<Chance> chance(const Job &job, Time freed_until) override;
+  std::optional<Chance> chance(const Job &job) override;
 
  private:
   // A node over the time that a job would have it: how much of the job it can take, and until when it is certain that

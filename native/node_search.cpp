@@ -201,7 +201,7 @@ Time NodePlan::earliest_affordable(const Job &job, Time from, Shares &shares) co
 // from it, and what they took elsewhere was of no use to it; so only a place that has become free since then can give
 // it an earlier start or another place. (Not so under a cap, where another place may be affordable; with a calendar,
 // whose windows pass; and on a node that has less left than a new allocation would need there.)
-std::optional<Plan::Chance> NodePlan::chance(const Job &job, Time) {
+std::optional<Plan::Chance> NodePlan::chance(const Job &job) {
   const bool unsure = capped() || view_.has_calendar() || job.reserved_mark < forgotten_ ||
                       std::any_of(
                           job.reserved_shares.begin(), job.reserved_shares.end(),

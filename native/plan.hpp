@@ -9,6 +9,8 @@
 
 namespace schedlab {
 
+struct Counted;
+
 class Plan {
  public:
   static std::unique_ptr<Plan> by_count(const View &view);
@@ -34,13 +36,13 @@ class Plan {
   virtual void occupy(const Job &job, const Shares &shares, Time from, Time until) = 0;
   virtual void vacate(const Job &job, const Shares &shares, Time from, Time until) = 0;
 
-  // Compression, after something became free before `freed_until`: could a job of at least so many cores start earlier
-  // at all? And when could this job, given its reservation; never: its start and place stay as they are. A "no" and a
-  // "never" are always right; a "yes" and a time may be wrong.
-  virtual bool may_move(Amount cores, Time freed_until) = 0;
-  virtual std::optional<Chance> chance(const Job &job, Time freed_until) = 0;
+  virtual Amount needed(const Job &job) const { return job.cores; }  // cores, where it is a matter of them
+  virtual Counted *counted() { return nullptr; }                     // where the plan is numbers of cores
+  // Compression by nodes, after something became free: when could this job start earlier, given its reservation?
+  // Never: its start and place stay as they are. A "never" is always right; a time may be wrong.
+  virtual std::optional<Chance> chance(const Job &) { return std::nullopt; }
   // To be told of each place that is vacated for good; a job says by its mark since when it has not been looked at.
-  virtual void freed(const Shares & /*shares*/, Time /*from*/, Time /*until*/) {}
+  virtual void freed(const Shares &shares, Time from, Time until) = 0;
   virtual std::uint64_t mark() const { return 0; }
 };
 

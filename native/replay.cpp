@@ -28,6 +28,7 @@ T get(const std::string &bytes, std::size_t &at) {
 // The marks that deciders have left on waiting jobs, and what the decider remembers besides. A plan itself is not among
 // it: time has passed when the run goes on, and then it is made anew.
 std::string Engine::snapshot(const Decider &decider) const {
+  const std::vector<double> memory = decider.memory();  // first: it brings the marks up to date
   std::string bytes;
   put(bytes, waiting_count_);
   for (Slot slot = waiting_first_; slot != kNoSlot; slot = jobs_[slot].next) {
@@ -36,7 +37,6 @@ std::string Engine::snapshot(const Decider &decider) const {
     put(bytes, job.reserved_start), put(bytes, job.reserved_shares.size());
     for (const Share &share : job.reserved_shares) put(bytes, share);
   }
-  const std::vector<double> memory = decider.memory();
   put(bytes, memory.size());
   for (const double value : memory) put(bytes, value);
   return bytes;
