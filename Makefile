@@ -55,7 +55,7 @@ bench: $(VENV)/.built
 
 fuzz: $(VENV)/.built
 	$(BIN)/python -m tests.fuzz_native --seconds 120
-	for reader in swf sacct slurm tables others batsim batsim_program kube; do $(BIN)/python -m tests.fuzz_$$reader --seconds 60 || exit 1; done
+	for reader in swf sacct slurm tables others batsim batsim_program kube web disk; do $(BIN)/python -m tests.fuzz_$$reader --seconds 60 || exit 1; done
 
 # The core once more, with address and undefined-behaviour sanitizers, under the tests that exercise it.
 sanitize: $(VENV)/.built

@@ -21,6 +21,6 @@ def lines(settings: Settings) -> Iterator[Line]:
         f"peak memory of schedlab run, easy, {spec.jobs:,} jobs",
         spent.peak_mb,
         "MB",
-        at_most=500,
+        at_most=150,
         note=f"log of {size:.0f} MB, {spent.wall:.1f} s ({spec.jobs / spent.wall / 1e6:.2f} million jobs a second)",
     )

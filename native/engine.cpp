@@ -371,6 +371,13 @@ void Engine::refuse_node(const char *what, int node, const char *why) const {
   throw DecisionError(text);
 }
 
+void Engine::refuse_waking(const char *whom, Time time) const {
+  char text[192];
+  std::snprintf(text, sizeof text, "cannot wake %s at %.15g s: it is %.15g s, and a time after that is expected", whom,
+                time, now_);
+  throw DecisionError(text);
+}
+
 // ---- what decisions cost ----
 
 namespace {

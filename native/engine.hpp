@@ -293,6 +293,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   [[noreturn, gnu::noinline, gnu::cold]] void refuse(const char *what, Slot slot, const std::string &why) const;
   [[noreturn, gnu::noinline, gnu::cold]] void refuse_node(const char *what, int node, const char *why) const;
+  [[noreturn, gnu::noinline, gnu::cold]] void refuse_waking(const char *whom, Time time) const;
 
   // Running jobs by (end, order of starting). An entry is out of date when its job has left or its end has moved.
   struct End {

@@ -110,7 +110,8 @@ bool NodeSets::add(std::string_view prefix, std::string_view inside, std::vector
     }
     if (!inside.empty() && inside.front() != ',') return false;
     inside.remove_prefix(std::min<std::size_t>(1, inside.size()));
-    if (high < low || high - low > size_) return false;
+    if (high < low || high - low >= room_) return false;
+    room_ -= high - low + 1;
     for (std::uint64_t number = low; number <= high; ++number) {
       const std::size_t digits = std::max(digits_of_low, length(number));
       if (digits != width) table = numbered(prefix, width = digits);
@@ -129,6 +130,7 @@ bool NodeSets::add(std::string_view prefix, std::string_view inside, std::vector
 bool NodeSets::expand(std::string_view text, std::vector<NodeRange> &ranges) {
   const std::size_t before = ranges.size();
   std::vector<std::int32_t> &nodes = nodes_;
+  room_ = 2 * size_ + 1'000;  // a job has a node once: ranges that are written again and again would fill the memory
   while (!text.empty()) {
     nodes.clear();
     std::size_t stop = 0;

@@ -37,6 +37,7 @@ class NodeSets {
   std::size_t last_digits_ = 0;
   const Numbered *last_ = nullptr;
   std::vector<std::int32_t> nodes_;  // of a part of the text that is being read
+  std::uint64_t room_ = 0;           // for nodes in ranges of that text
 };
 
 }  // namespace schedlab

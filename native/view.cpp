@@ -38,7 +38,7 @@ std::string View::node_name(int node) const {
 const Usage *View::usage() const { return engine_->usage_.get(); }
 
 void View::wake_at(Time time, std::int64_t waker) {
-  if (!(time > engine_->now_)) throw DecisionError("cannot wake the policy at a time that is not in the future");
+  if (!(time > engine_->now_)) engine_->refuse_waking(waker >= 0 ? "an observer" : "the policy", time);
   note(Act::WakeAt, waker, time);
   if (time < kNever) engine_->timers_.push({time, Engine::TimerKind::Wake, engine_->timer_order_++, kNoSlot, waker});
   if (engine_->led_ && time < kNever) engine_->led_->wakes.push_back(time);

@@ -148,7 +148,7 @@ def quotes(error: str, said: bytes) -> bool:
     if whole[: LONGEST_QUOTE // 4] in error:
         return True
     try:
-        events = json.loads(said)["events"]
+        events = json.loads(said.decode("utf-8", "replace"))["events"]  # as errors quote what is no UTF-8
     except (ValueError, TypeError, KeyError):
         return False
     return any(f'"{event["type"]}"' in error for event in events) or not events

@@ -24,7 +24,7 @@ def address(kubeconfig: str) -> tuple[str, int]:
 
 def watch(place: tuple[str, int], path: str, events: queue.Queue[tuple[str, dict[str, Any]]]) -> None:
     connection = http.client.HTTPConnection(*place)
-    connection.request("GET", f"{path}?watch=true&sendInitialEvents=true&allowWatchBookmarks=true")
+    connection.request("GET", f"{path}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan")
     for line in connection.getresponse():
         event = json.loads(line)
         events.put((event["type"], event["object"]))

@@ -82,6 +82,28 @@ def test_a_strategic_merge_of_long_lists(elements: list[dict[str, str]]) -> None
             assert code == 200, (number, told)
 
 
+@pytest.mark.parametrize(
+    "inner",
+    [
+        {"env": [{"name": "e%d"}]},
+        {"finalizers": ["e%d"]},
+        {"$deleteFromPrimitiveList/long": ["e%d"]},
+        {"ports": [{"containerPort": "%d"}]},
+    ],
+)
+def test_a_strategic_merge_that_names_one_list_again_and_again(inner: dict[str, Any]) -> None:
+    """Each time it would be looked through; a list, a large key."""
+    long = {"name": "v", "long": list(range(50_000)), "ports": [{"containerPort": list(range(50_000))}]}
+    body = {"metadata": {"name": "a"}, "volumes": [long]}
+    elements = json.dumps([{"name": "v", **inner}] * 20_000)
+    data = '{"volumes": %s}' % (elements.replace("%d", "%s") % tuple(range(20_000)))
+    with running() as server:
+        assert server.ask("POST", MAPS, body)[0] == 201
+        with server.others_are_served():
+            code, told = patch(server, f"{MAPS}/a", data.encode(), STRATEGIC_MERGE_PATCH)
+        assert code in (200, 413) and (code == 200 or "elements of lists" in told["message"])
+
+
 def test_an_object_that_etcd_would_not_take() -> None:
     """etcd takes 1.5 MiB; a body of kube-apiserver may have 3."""
     with running() as server:
@@ -133,6 +155,41 @@ def test_quantities(amount: str) -> None:
         assert code in (201, 422)
         assert len(json.dumps(told)) < 3000 + len(amount) * (code == 201)
         assert server.ask("GET", PODS, Accept="application/json;as=Table;v=v1;g=meta.k8s.io")[0] == 200
+
+
+def test_many_taints_and_many_tolerations() -> None:
+    """20,000 of each: they are looked up, not compared with one another."""
+    tolerations = [{"key": f"k{number}", "operator": "Exists"} for number in range(20_000)]
+    taints = [{"key": f"k{number}", "effect": "NoExecute"} for number in reversed(range(20_000))]
+    with running() as server, server.others_are_served():
+        assert server.ask("POST", PODS, pod("a", tolerations=tolerations))[0] == 201
+        assert patch(server, "/api/v1/nodes/n1", {"spec": {"taints": taints}}, MERGE_PATCH)[0] == 200
+        binding = {"metadata": {"name": "a"}, "target": {"name": "n1"}}
+        assert server.ask("POST", f"{PODS}/a/binding", binding)[0] == 201
+        assert patch(server, f"{PODS}/a", {"metadata": {"labels": {"x": "1"}}}, MERGE_PATCH)[0] == 200
+
+
+def test_an_owner_of_many_that_wait() -> None:
+    """Each that goes would have all others looked at."""
+    with running() as server:
+        uid = server.ask("POST", MAPS, {"metadata": {"name": "a"}})[1]["metadata"]["uid"]
+        owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": uid, "blockOwnerDeletion": True}
+        for number in range(6_000):
+            waits = {"finalizers": ["x.io/one"]} if number % 2 else {}
+            body = {"metadata": {"name": f"b{number}", "ownerReferences": [owner], **waits}}
+            assert server.cluster.ask("POST", MAPS, body)[0] == 201
+        with server.others_are_served():
+            assert server.ask("DELETE", f"{MAPS}/a", {"propagationPolicy": "Foreground"})[0] == 200
+            while len(server.ask("GET", f"{MAPS}?limit=5000")[1]["items"]) > 3_001:
+                time.sleep(0.05)
+        assert server.cpu() < 10
+
+
+def test_prefixes_of_names_are_as_long_as_names() -> None:
+    with running() as server:
+        assert server.ask("POST", MAPS, {"metadata": {"generateName": "a" * 253}})[0] == 201
+        code, told = server.ask("POST", MAPS, {"metadata": {"generateName": "a" * MEGABYTE}})
+        assert code == 422 and "metadata.generateName: Too long" in told["message"]
 
 
 # Selectors.
@@ -318,6 +375,71 @@ def test_watches_that_nobody_reads() -> None:
                 assert server.ask("PUT", f"{MAPS}/a", body)[0] == 200
         assert peak_memory() - before < 700 * MEGABYTE
         assert not server.server.watches
+        for client in clients:
+            client.close()
+
+
+def fill(server: Running, maps: int) -> None:
+    """Of a megabyte each."""
+    for number in range(maps):
+        body = {"metadata": {"name": f"a{number}"}, "data": {"x": "y" * MEGABYTE}}
+        assert server.cluster.ask("POST", MAPS, body)[0] == 201
+
+
+def test_many_who_ask_for_much_and_do_not_read() -> None:
+    """Large answers have a bound together; small ones are given nevertheless."""
+    with running(limits=Limits(sending=100 * MEGABYTE)) as server:
+        fill(server, 40)
+        assert server.ask("GET", MAPS)[0] == 200
+        before = peak_memory()
+        clients, codes = [], []
+        with server.others_are_served():
+            for _ in range(30):
+                clients.append(server.connect())
+                clients[-1].sendall(request("GET", MAPS))
+                codes.append(int(clients[-1].recv(12).split()[1]))
+        assert codes[:2] == [200, 200] and codes.count(429) > 20
+        assert peak_memory() - before < 400 * MEGABYTE
+        for client in clients:
+            client.close()
+
+
+@pytest.mark.parametrize("query", ["watch=1", "watch=1&resourceVersion=1"])
+def test_many_who_watch_much_from_its_beginning_and_do_not_read(query: str) -> None:
+    """What has been is written when it is read."""
+    with running() as server:
+        fill(server, 40)
+        assert server.ask("GET", MAPS)[0] == 200
+        before = peak_memory()
+        clients = []
+        with server.others_are_served():
+            for _ in range(50):
+                clients.append(server.connect())
+                clients[-1].sendall(request("GET", f"{MAPS}?{query}"))
+                assert clients[-1].recv(12).endswith(b"200")
+        assert peak_memory() - before < 500 * MEGABYTE
+        with clients[0] as reader:
+            data = 0
+            while data < 40 * MEGABYTE:
+                data += len(reader.recv(MEGABYTE))
+        for client in clients:
+            client.close()
+
+
+def test_tables_of_watches_are_made_once() -> None:
+    table = "application/json;as=Table;v=v1;g=meta.k8s.io"
+    with running() as server:
+        clients = [server.connect() for _ in range(100)]
+        for client in clients:
+            client.sendall(request("GET", f"{MAPS}?watch=1&includeObject=Object", Accept=table))
+            assert client.recv(12).endswith(b"200")
+        before, work = peak_memory(), server.cpu()
+        with server.others_are_served():
+            for number in range(5):
+                body = {"metadata": {"name": f"a{number}"}, "data": {"x": "y" * MEGABYTE}}
+                assert server.ask("POST", MAPS, body)[0] == 201
+        assert peak_memory() - before < 300 * MEGABYTE
+        assert server.cpu() - work < 5
         for client in clients:
             client.close()
 

@@ -386,6 +386,15 @@ def test_a_taint_that_drives_pods_away() -> None:
     assert sorted(rows(two)) == [(0.0, 10.0, "n2"), (10.0, 20.0, "n2")]
 
 
+def test_a_taint_that_is_tolerated_for_a_time() -> None:
+    """At 8 the pod leaves n1, where it had come at 0, and comes back at once; at 9 the taint has gone."""
+    some = {"tolerations": [{"key": "old", "operator": "Exists", "tolerationSeconds": 3}]}
+    taint = Taint("n1", "old:NoExecute", start=5, duration=4)
+    run = run_of(jobs([0, 0], [10, 10], pods=[some, some]), "2x1", observers=[taint])
+    assert sorted(rows(run)) == [(0.0, 10.0, "n2"), (8.0, 18.0, "n1")]
+    assert run.table("pieces")["end"].to_list() == [8.0, 18.0]
+
+
 def test_bindings_take_their_time() -> None:
     run = run_of(jobs([0, 0, 0], [10, 10, 10]), "2x1", latency=2.5)
     assert sorted(starts(run)) == [2.5, 2.5, 15.0]

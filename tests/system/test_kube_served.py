@@ -199,3 +199,49 @@ def test_jobs_that_are_to_be_pods_are_read_exactly(tmp_path: Path) -> None:
 def test_windows_and_paces_are_numbers() -> None:
     with pytest.raises(InputError, match="quiet cannot be -1"):
         Served(-1)
+
+
+ASK = "self.bindings.request({0!r}, {1}, {2!r}, {{'Content-Type': {3!r}}}); self.bindings.getresponse().read()"
+BIND = "super().bind(name, pod, node, wanted)"
+MERGE = "application/merge-patch+json"
+THE_POD = "f'/api/v1/namespaces/default/pods/{name}'"
+
+
+def test_a_pod_that_is_bound_and_deleted_in_one_breath(tmp_path: Path) -> None:
+    """Before the engine has heard of either: its job begins anew."""
+    jobs = Workload.of(submit=[0], runtime=[5])
+    force = ASK.format("DELETE", f"{THE_POD} + '?gracePeriodSeconds=0'", "", "").replace("; ", ", ")
+    found = run(jobs, Cluster.uniform(1, 1), *wrong(tmp_path, f"{BIND}; ({force}) if name == 'job-1' else 0"))
+    assert found.jobs["state"].to_list() == ["completed"]
+
+
+@pytest.mark.parametrize("seconds", [0, 3, 30])
+def test_a_client_taints_a_node(tmp_path: Path, seconds: int) -> None:
+    """A pod there goes after so many simulated seconds, and its job waits for the other node, behind a third one."""
+    tolerations = [{"key": "k", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds}]
+    wanted = {"pod": {"spec": {"tolerations": tolerations}}}
+    jobs = Workload.of(submit=[0, 0, 0], runtime=[10, 10, 10], attachments=[wanted, None, None])
+    body = json.dumps({"spec": {"taints": [{"key": "k", "effect": "NoExecute"}]}})
+    taint = ASK.format("PATCH", "'/api/v1/nodes/n1'", body, MERGE).replace("; ", ", ")
+    command = wrong(tmp_path, f"{BIND}; ({taint}, self.free['n1'].update(cpu=-99)) if name == 'job-1' else 0")
+    found = run(jobs, Cluster.uniform(2, 1), *command)
+    assert found.jobs["end"].to_list() == ([10, 10, 20] if seconds == 30 else [30, 10, 20])
+    if seconds == 3:
+        pieces = found.table("pieces")
+        assert pieces["begin"].to_list() == [0, 20] and pieces["end"].to_list() == [3, 30]
+
+
+def test_a_scheduler_that_does_not_look_at_taints(tmp_path: Path) -> None:
+    """Its pods would be driven away and bound again for ever, at one and the same time."""
+    jobs = Workload.of(submit=[0], runtime=[10])
+    body = json.dumps({"spec": {"taints": [{"key": "k", "effect": "NoExecute"}]}})
+    taint = ASK.format("PATCH", "'/api/v1/nodes/n1'", body, MERGE)
+    with pytest.raises(KubernetesError, match="the pods of job 1 were bound and taken away 100 times at 0 s"):
+        run(jobs, Cluster.uniform(1, 1), *wrong(tmp_path, f"{taint}; {BIND}"))
+
+
+def test_nodes_are_those_of_the_simulation(tmp_path: Path) -> None:
+    jobs = Workload.of(submit=[0, 20], runtime=[5, 5])
+    delete = ASK.format("DELETE", "'/api/v1/nodes/n1'", "", "")
+    found = run(jobs, Cluster.uniform(1, 1), *wrong(tmp_path, f"{delete}; {BIND}"))
+    assert found.jobs["start"].to_list() == [0, 20]

@@ -141,6 +141,52 @@ def test_what_cannot_be_resumed_says_why(folder: Path, spoil: object, message: s
     assert "Traceback" not in done.stderr
 
 
+MOVED = ["run", DEMO, "--cluster", "64x4", "--policy", "mine.py:Slow", "--checkpoint-every", "0.1s", "--out"]
+
+
+def test_a_checkpoint_that_was_moved_goes_on_where_it_lies(folder: Path) -> None:
+    killed_in_the_middle(folder, [*MOVED, "cut"], folder / "cut.checkpoint")
+    (folder / "elsewhere").mkdir()
+    (folder / "cut.checkpoint").rename(folder / "elsewhere" / "named")
+    nameless = schedlab(folder, "resume", "elsewhere/named")
+    assert nameless.returncode == 2
+    assert "elsewhere/named: is a checkpoint without .checkpoint in its name\n  hint: rename it" in nameless.stderr
+    (folder / "elsewhere" / "named").rename(folder / "elsewhere" / "named.checkpoint")
+    done = schedlab(folder, "resume", "elsewhere/named")
+    assert done.returncode == 0, done.stderr
+    assert "results in elsewhere/named" in done.stdout
+    assert sorted(path.name for path in folder.iterdir() if path.name[0] != ".") == ["elsewhere", "mine.py"]
+    assert [path.name for path in (folder / "elsewhere").iterdir()] == ["named"]
+    assert schedlab(folder, *MOVED[:-3], "--out", "whole").returncode == 0
+    assert (folder / "elsewhere/named/jobs.parquet").read_bytes() == (folder / "whole/jobs.parquet").read_bytes()
+
+
+def test_a_folder_of_runs_that_was_moved_goes_on_where_it_lies(folder: Path) -> None:
+    killed_in_the_middle(folder, run_arguments("cut"), folder / "cut" / "mine.Slow.checkpoint")
+    (folder / "cut").rename(folder / "moved")
+    (folder / "moved" / "mine.Slow.checkpoint").rename(folder / "moved" / "other.checkpoint")
+    renamed = schedlab(folder, "resume", "moved")
+    assert renamed.returncode == 2
+    assert "moved/other.checkpoint: is the checkpoint of one of several runs, and was " in renamed.stderr
+    assert "hint: name it mine.Slow.checkpoint" in renamed.stderr
+    (folder / "moved" / "other.checkpoint").rename(folder / "moved" / "mine.Slow.checkpoint")
+    done = schedlab(folder, "resume", "moved")
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in folder.iterdir()) == ["mine.py", "moved"]
+    assert sorted(path.name for path in (folder / "moved").iterdir()) == ["easy", "mine.Slow"]
+
+
+def test_a_run_whose_own_folder_is_gone(folder: Path) -> None:
+    (folder / "begun").mkdir()
+    (folder / "begun" / "mine.py").write_text(SLOW)
+    killed_in_the_middle(folder / "begun", [*MOVED, folder / "cut"], folder / "cut.checkpoint")
+    (folder / "begun").rename(folder / "gone")
+    done = schedlab(folder, "resume", "cut")
+    assert done.returncode == 2
+    assert "begun: the folder in which the run was begun cannot be entered: No such file" in done.stderr
+    assert "hint: its files are named from there" in done.stderr
+
+
 def test_nothing_to_resume(folder: Path) -> None:
     done = schedlab(folder, "resume", "nowhere")
     assert done.returncode == 2 and "nothing to resume" in done.stderr and "--checkpoint-every" in done.stderr

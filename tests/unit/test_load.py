@@ -11,6 +11,7 @@ import pytest
 import schedlab as sl
 from schedlab.generate.base import OwnModel, generate
 from schedlab.generate.load import INSERTED, core_seconds, hold_pressure, job_pressure
+from schedlab.generate.store import read_model
 from schedlab.model.errors import InputError
 from schedlab.model.request import SINGLE_CORE, Request
 from schedlab.model.workload import JobBatch, Phase, Workload
@@ -192,3 +193,12 @@ def test_all_mistakes_at_once() -> None:
 
 def test_no_jobs_stay_no_jobs() -> None:
     assert list(hold_pressure(Workload("empty", lambda: iter(())), 10).batches()) == []
+
+
+@pytest.mark.parametrize("pressure", [0.05, 0.6, 2.0])
+def test_no_batch_is_empty_where_all_jobs_of_a_slice_are_left_out(pressure: float) -> None:
+    model = read_model("lublin(processors=256)")
+    for seed in range(10):
+        held = hold_pressure(generate(model, jobs=300, seed=seed), 256, low=pressure, high=pressure, seed=seed)
+        sizes = [len(batch) for batch in held.batches()]
+        assert all(sizes) and sum(sizes) == held.report.kept

@@ -53,7 +53,7 @@ def test_numbers_that_are_used_twice() -> None:
     """In one of the runs or in both: jobs are known by their places in the workload, and keep their own numbers."""
     twice = finished([(1, *row[1:]) for row in OTHER_JOBS])
     pairs = paired_by_job(twice, finished(OTHER_JOBS))
-    assert pairs.row.tolist() == [0, 2, 3, 4]
+    assert pairs.place.tolist() == [0, 2, 3, 5]
     assert pairs.job.tolist() == [1, 1, 1, 1]
     assert pairs.difference.tolist() == [0, 0, 0, 0]
     one = finished(FIVE_JOBS)

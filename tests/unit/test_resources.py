@@ -13,6 +13,7 @@ import pytest
 from tests.commands import schedlab
 
 import schedlab as sl
+from schedlab.analysis import fragmentation
 from schedlab.analysis.compare import Metric, metric_called, summary_of
 from schedlab.analysis.fragmentation import _ranks
 from schedlab.analysis.machine import Machine
@@ -90,6 +91,21 @@ def test_fragmentation_by_hand() -> None:
     # Memory is asked for by the first kind only, on node a: 4 of 8 are free until 10, with no GPU beside them, and all
     # 8 until 20, with one GPU; it never fits.
     assert found["memory"]["fragmentation"] == 1
+
+
+def test_fragmentation_is_the_same_however_many_nodes_are_looked_at_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = np.random.default_rng(2)
+    jobs = sl.Workload.of(
+        submit=np.cumsum(chance.random(200)),
+        runtime=chance.random(200) * 9,
+        count=chance.integers(1, 6, 200),
+        request=np.arange(200) % 2,
+        requests=[Request({"cores": 1, "memory": 3}), Request({"cores": 2, "memory": 1})],
+    )
+    cluster = sl.Cluster.uniform(7, cores=4, memory=8)
+    together = sl.simulate(jobs, cluster, "easy").summary
+    monkeypatch.setattr(fragmentation, "MOST_ENTRIES", 50)
+    assert sl.simulate(jobs, cluster, "easy").summary == together
 
 
 def test_an_empty_machine_is_not_fragmented_whatever_is_asked_for() -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import errno
+import gc
 import hashlib
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +23,14 @@ import pytest
 from polars.testing import assert_frame_equal
 from tests.batches import FIVE_JOBS, FIVE_TIMES, TWO_NODES, config, job_batch, time_batch
 
-from schedlab.engine import parquet
+import schedlab as sl
+from schedlab.analysis.common_jobs import missing_jobs
+from schedlab.analysis.compare import summary_of
+from schedlab.engine import parquet, simulate
 from schedlab.engine.store import MemoryWriter, RunWriter, read_run
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import DiskError, InputError
+from schedlab.model.request import Request
 from schedlab.model.run import Run
 from schedlab.model.version import VERSION
 
@@ -406,3 +413,75 @@ def test_reading_while_a_run_is_being_written(tmp_path: Path) -> None:
 def test_the_version_is_that_of_the_package() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     assert project["version"] == VERSION
+
+
+def briefly(scenario: sl.Scenario, monkeypatch: pytest.MonkeyPatch, folder: Path) -> Run:
+    """What the command line keeps of a long run that has no folder."""
+    monkeypatch.setattr(simulate, "FEW_JOBS", 0)
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return simulate.Simulation(scenario, brief=True).run()
+
+
+def some_jobs(jobs: int = 300, **more: Any) -> sl.Workload:
+    chance = np.random.default_rng(4)
+    columns: dict[str, Any] = {
+        "submit": np.cumsum(chance.integers(0, 30, jobs)),
+        "runtime": chance.integers(0, 900, jobs),
+        "limit": chance.integers(1, 900, jobs),
+        "count": chance.integers(1, 12, jobs),
+    }
+    return sl.Workload.of(**(columns | more))
+
+
+WITH_MEMORY = {"request": np.arange(300) % 2, "requests": [Request({"cores": 1, "memory": m}) for m in (1, 9)]}
+BRIEF = {
+    "a pool": sl.Scenario(some_jobs(), "pool:10", "easy"),
+    "jobs that are rejected": sl.Scenario(some_jobs(), "5x2", "reject"),
+    "nodes with memory": sl.Scenario(some_jobs(**WITH_MEMORY), sl.Cluster.uniform(5, cores=2, memory=6), "easy"),
+    "the end of time": sl.Scenario(some_jobs(), "5x2", "fcfs", until=2000),
+    "jobs that go back to the queue": sl.Scenario(
+        some_jobs(), "5x2", "easy", observers=["failures(mtbf=2000, repair=300, seed=1)"]
+    ),
+}
+
+
+@pytest.mark.parametrize("scenario", BRIEF.values(), ids=BRIEF)
+def test_the_summary_needs_no_more_than_what_is_kept_of_a_long_run(
+    scenario: sl.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = sl.simulate(scenario)
+    brief = briefly(scenario, monkeypatch, tmp_path)
+    assert {**brief.config, "timing": None} == {**whole.config, "timing": None}
+    assert missing_jobs(brief) == missing_jobs(whole)
+    assert summary_of(brief, tau=60) == summary_of(whole, tau=60)
+
+
+def test_what_is_kept_of_a_long_run_goes_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = briefly(BRIEF["a pool"], monkeypatch, tmp_path)
+    assert sorted(path.name for path in tmp_path.rglob("*.parquet")) == ["jobs.parquet", "timeline.parquet"]
+    del run
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_long_run_that_fails_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Wrong(sl.Policy):
+        def decide(self, view: Any, events: Any) -> None:
+            if view.now > 100:
+                raise RuntimeError("no")
+
+    with pytest.raises(sl.SchedlabError):
+        briefly(replace(BRIEF["a pool"], policy=Wrong()), monkeypatch, tmp_path)
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_for_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(parquet.TableFile, "write", full)
+    with pytest.raises(DiskError, match="what the summary is made of: No space left") as raised:
+        briefly(BRIEF["a pool"], monkeypatch, tmp_path)
+    assert "TMPDIR" in raised.value.hint
+    assert raised.value.where == str(tmp_path)
+    assert list(tmp_path.iterdir()) == []

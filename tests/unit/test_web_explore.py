@@ -138,3 +138,11 @@ def test_the_command(tmp_path: Path) -> None:
     assert again.returncode and "is already there" in again.stderr
     wrong = schedlab("explore", tmp_path / "run", "-o", tmp_path / "run.pdf")
     assert wrong.returncode and "let it end in .html" in wrong.stderr
+
+
+def test_too_many_jobs_for_a_file_are_for_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("schedlab.web.explore.MOST_JOBS", 7)
+    with pytest.raises(InputError, match=r"8 jobs are too many for a page of one file \(at most 7\)") as error:
+        write_explorer([small(), small("fcfs")], tmp_path / "page.html")
+    assert "schedlab web" in str(error.value)
+    assert not (tmp_path / "page.html").exists()

@@ -113,3 +113,17 @@ def test_the_name_of_a_space_does_not_open_it(folder: Path) -> None:
     assert found == space_of(folder, secret)
     assert found.id not in secret
     assert space_of(folder, found.id) != found
+
+
+def test_spaces_are_for_their_owner_and_not_without_number(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cookies can be made up."""
+    assert Space(folder, "new").make().stat().st_mode & 0o777 == 0o700
+    monkeypatch.setattr("schedlab.web.space.MOST_SPACES", 3)
+    assert Space(folder, "new").make().is_dir()
+    with pytest.raises(InputError, match="there are 3 already"):
+        Space(folder, "one-more").make()
+
+
+def test_the_first_space_makes_the_folder_of_all(tmp_path: Path) -> None:
+    Space(tmp_path, "first").make()
+    assert (tmp_path / "spaces").stat().st_mode & 0o777 == 0o700

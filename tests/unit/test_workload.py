@@ -24,7 +24,7 @@ def test_all_nonsense_is_named_at_once() -> None:
 
 
 def test_unknown_columns_are_refused() -> None:
-    with pytest.raises(TypeError, match="procs"):
+    with pytest.raises(sl.InputError, match="jobs have no column 'procs'"):
         sl.Workload.of(submit=[0], runtime=[1], procs=[1])
 
 

@@ -13,17 +13,18 @@ from schedlab.model.run import Tables
 from schedlab.model.states import STATES
 
 COMPLETED = STATES.index("completed")
+OF_SPEEDUPS = ("start", "end", "state", "runtime")
 SAME = 1e-9  # speed-ups that differ from 1 by less are those of arithmetic
 
 Floats = NDArray[np.float64]
 
 
-def job_speedups(tables: Tables) -> Floats:
+def speedups_of(jobs: Mapping[str, NDArray[Any]]) -> Floats:
     """The run time on whole nodes (compact) over the time from start to end; NaN of jobs that did not complete."""
-    took, runtime = tables.column("end") - tables.column("start"), tables.column("runtime")
+    took = jobs["end"] - jobs["start"]
     found: Floats = np.full(len(took), np.nan)
-    done = (tables.column("state") == COMPLETED) & (took > 0)
-    np.divide(runtime, took, out=found, where=done)
+    done = (jobs["state"] == COMPLETED) & (took > 0)
+    np.divide(jobs["runtime"], took, out=found, where=done)
     return found
 
 
@@ -33,7 +34,7 @@ def is_slowed(speedups: Floats) -> NDArray[np.bool_]:
 
 def beside_summary(tables: Tables, cores: int, begin: float, end: float, kept: NDArray[Any]) -> dict[str, Any]:
     """Of a run with a heatmap: speed-ups, and what the machine did until nobody waited any more."""
-    speedups = job_speedups(tables)[kept]
+    speedups = speedups_of({name: tables.column(name) for name in OF_SPEEDUPS})[kept]
     known = speedups[~np.isnan(speedups)]
     return {
         "speedup": distribution(known.copy()),

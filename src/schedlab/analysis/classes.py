@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from schedlab.analysis.metrics import TAU
 from schedlab.analysis.resources import asked_by_requests
-from schedlab.analysis.trim import Selection
+from schedlab.analysis.trim import Selection, keeps
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request
 from schedlab.model.resources import resources_named
@@ -55,7 +55,7 @@ def by_class(
     start = tables.column("start")
     chosen = ~np.isnan(start)
     if trim:
-        chosen &= trim.keeps(tables)
+        chosen &= keeps(trim, tables)
 
     def column(name: str) -> NDArray[Any]:
         return np.asarray(tables.column(name)[chosen])

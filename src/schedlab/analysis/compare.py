@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from schedlab.analysis.beside import compact_twin, improvement
-from schedlab.analysis.common_jobs import Sequences, common_jobs, metrics_of_jobs, same_submissions
+from schedlab.analysis.common_jobs import common_jobs, metrics_of_jobs, same_submissions
 from schedlab.analysis.distribution import QUANTILES
 from schedlab.analysis.job_ends import ends_told, job_ends
 from schedlab.analysis.machine import Machine
@@ -16,6 +16,7 @@ from schedlab.analysis.metrics import ABOUT_OTHERS, about_jobs, summarise
 from schedlab.analysis.trim import Selection
 from schedlab.analysis.workflows import has_workflows
 from schedlab.model.errors import InputError
+from schedlab.model.jobs import JobSet
 from schedlab.model.run import Run
 from schedlab.model.suggest import did_you_mean
 
@@ -179,7 +180,7 @@ class Comparison:
     differences: tuple[str, ...] = ()  # what the runs differ in besides the policy: workload, cluster, estimate …
     metrics: tuple[Metric, ...] = ()  # what observers and plug-ins measured, and what was asked for by name
     same_started: bool = True  # whether the runs that count started the same jobs
-    common: Sequences | None = None  # if not: the jobs that all of them started, which waits and slowdowns are over
+    common: JobSet | None = None  # if not: the jobs that all of them started, which waits and slowdowns are over
 
     def values(self, metric: Metric) -> list[float | None]:
         return [metric.of(row.summary) for row in self.rows]

@@ -13,9 +13,10 @@ from schedlab._core import expand_sets, gantt_rows
 from schedlab.analysis.resources import asked_by_requests
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
+from schedlab.model.jobs import in_pieces, rows_of_jobs
 from schedlab.model.nodeset import expand
 from schedlab.model.resources import resources_of
-from schedlab.model.run import Run
+from schedlab.model.run import Run, Where
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,7 +79,7 @@ class Machine:
 def job_bars(run: Run, machine: Machine, span: Span) -> Bars:
     """The rectangles of all jobs that ran in the span, in the order of their beginning."""
     with ThreadPoolExecutor(1) as beside:  # to read sets takes as long as all the rest, and no lock of Python's
-        reading = beside.submit(_pool, run) if machine.pool else beside.submit(_node_sets, run, machine)
+        reading = beside.submit(_pool) if machine.pool else beside.submit(_node_sets, run, machine, span)
         stays = _stays(run, span)
         nodes, sets = reading.result()
     exclusive = np.array([request.exclusive for request in run.requests] or [False])
@@ -86,7 +87,7 @@ def job_bars(run: Run, machine: Machine, span: Span) -> Bars:
     shares = np.ceil(asked_by_requests(resources_of(run.cluster)[0], run.requests)).astype(np.int64)  # of cores
     chunk = np.where(chunk > 0, chunk, shares[stays.request])
     if machine.pool:
-        which, chunk = nodes[stays.at], stays.cores.astype(np.int64)
+        which, chunk = np.zeros(len(stays.at), np.int64), stays.cores.astype(np.int64)
     else:
         whole = exclusive[stays.request]
         which, chunk, sets = _granted(run, stays, whole, nodes[stays.at], np.where(whole, _WHOLE_NODES, chunk), sets)
@@ -95,19 +96,7 @@ def job_bars(run: Run, machine: Machine, span: Span) -> Bars:
     found = gantt_rows(machine.first, sets.ends, sets.first, sets.last, sets.chunks, begin, end, which, chunk)
     del sets, which, chunk
     at, low, high = (np.asarray(column) for column in found)
-    return Bars(at, low, high, rows_of_jobs(run.tables.column("sequence"), sequence), begin, end)
-
-
-def rows_of_jobs(all_sequences: Ints, some: Ints) -> Ints:
-    """Which rows jobs have, in the order of the workload: in a run that broke off some may be missing."""
-    if without_gaps(all_sequences):
-        return np.asarray(some, np.int64)
-    return np.searchsorted(np.sort(all_sequences), some)
-
-
-def without_gaps(sequences: NDArray[Any]) -> bool:
-    """Whether they, which are all different, are those from 0 on."""
-    return not len(sequences) or bool(sequences.min() == 0 and sequences.max() == len(sequences) - 1)
+    return Bars(at, low, high, rows_of_jobs(run.tables, sequence), begin, end)
 
 
 def closed_bars(run: Run, machine: Machine, span: Span) -> Bars:
@@ -125,10 +114,20 @@ def closed_bars(run: Run, machine: Machine, span: Span) -> Bars:
     return Bars.of(np.full(len(low), -1), time[closed], until[closed], low, low + machine.sizes[number])
 
 
+_BEGINS = {
+    "jobs": "start",
+    "pieces": "begin",
+}  # tables that tell of stays, and what their columns of beginnings are called
+
+
+def _within(table: str, span: Span) -> Where:
+    return {_BEGINS[table]: (-np.inf, span[1]), "end": (span[0], np.inf)}
+
+
 @dataclass(frozen=True, slots=True)
 class _Stays:
     """When jobs ran: of each stay its columns, in the order in which they began. `at` is its row, of the jobs and then
-    of the pieces."""
+    of the pieces that are looked at because of the span."""
 
     sequence: NDArray[Any]
     begin: Floats
@@ -139,22 +138,37 @@ class _Stays:
     at: Ints
 
 
+_OF_STAYS: dict[str, type] = {
+    "sequence": np.int64,
+    "begin": np.float64,
+    "end": np.float64,
+    "cores": np.int32,
+    "count": np.int32,
+    "request": np.int32,
+    "at": np.int64,
+}
+
+
 def _stays(run: Run, span: Span) -> _Stays:
     """The stretches of jobs that have some; of others simply from start to end."""
-    pieced = run.tables.column("sequence", "pieces")
-
-    def column(name: str) -> NDArray[Any]:
-        own = run.tables.column({"begin": "start"}.get(name, name))
-        return np.concatenate([own, run.tables.column(name, "pieces")]) if len(pieced) else own
-
-    sequence, begin, end = column("sequence"), column("begin"), column("end")
-    chosen = (begin < span[1]) & (end > span[0]) & (end > begin)  # those without a beginning are not
-    if len(pieced):
-        chosen[: len(sequence) - len(pieced)] &= ~np.isin(sequence[: len(sequence) - len(pieced)], pieced)
-    at = np.flatnonzero(chosen)
-    at = at[np.lexsort((sequence[at], begin[at]))]
-    cores, count, request = (column(name)[at] for name in ("cores", "count", "request"))
-    return _Stays(sequence[at], begin[at], end[at], cores, count, request, at)
+    found: list[dict[str, NDArray[Any]]] = [{name: np.empty(0, kind) for name, kind in _OF_STAYS.items()}]
+    row = 0
+    for table, begins in _BEGINS.items():
+        names = ("sequence", begins, "end", "cores", "count", "request")
+        for batch in run.tables.batches(names, table, _within(table, span)):
+            begin, end = batch[begins], batch["end"]
+            chosen = (begin < span[1]) & (end > span[0]) & (end > begin)  # those without a beginning are not
+            at = np.flatnonzero(chosen)
+            some = {name: values[at] for name, values in batch.items()}
+            found.append(some | {"begin": some[begins], "at": at + row})
+            row += len(chosen)
+        if table == "jobs":
+            own = {name: np.concatenate([piece[name] for piece in found]) for name in _OF_STAYS}
+            simple = ~in_pieces(run.tables, own["sequence"])
+            found = [own if simple.all() else {name: values[simple] for name, values in own.items()}]
+    columns = {name: np.concatenate([piece.pop(name) for piece in found]) for name in _OF_STAYS}
+    order = np.lexsort((columns["sequence"], columns["begin"]))
+    return _Stays(**{name: values[order] for name, values in columns.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,15 +182,15 @@ class _Sets:
     chunks: NDArray[np.int32]
 
 
-def _pool(run: Run) -> tuple[Ints, _Sets]:
+def _pool() -> tuple[Ints, _Sets]:
     """A machine of one node, which everybody has."""
-    rows, one = len(run.tables.column("sequence")) + len(run.tables.column("sequence", "pieces")), np.ones(1, np.int32)
-    return np.zeros(rows, np.int64), _Sets(np.ones(1, np.int64), np.zeros(1, np.int32), one, one)
+    one = np.ones(1, np.int32)
+    return np.empty(0, np.int64), _Sets(np.ones(1, np.int64), np.zeros(1, np.int32), one, one)
 
 
-def _node_sets(run: Run, machine: Machine) -> tuple[Ints, _Sets]:
+def _node_sets(run: Run, machine: Machine, span: Span) -> tuple[Ints, _Sets]:
     """Which set each row of the jobs, then of the pieces, has (-1: none), and the sets."""
-    texts = _node_texts(run)
+    texts = _node_texts(run, span)
     which = np.arange(len(texts))
     if texts.null_count:
         which[~_known(texts)] = -1
@@ -189,10 +203,10 @@ def _known(texts: pa.StringArray) -> NDArray[np.bool_]:
     return np.unpackbits(told, count=texts.offset + len(texts), bitorder="little")[texts.offset :].astype(bool)
 
 
-def _node_texts(run: Run) -> pa.StringArray:
+def _node_texts(run: Run, span: Span) -> pa.StringArray:
     import pyarrow as pa
 
-    tables = [run.tables.arrow(name, ["nodes"]) for name in ("jobs", "pieces")]
+    tables = [run.tables.arrow(name, ["nodes"], _within(name, span)) for name in _BEGINS]
     chunks = [chunk for table in tables if table is not None for chunk in table["nodes"].chunks]
     texts = [chunk if chunk.type == pa.string() else chunk.cast(pa.string()) for chunk in chunks if len(chunk)]
     if len(texts) == 1:

@@ -15,7 +15,8 @@ Keys = NDArray[np.uint64]
 
 FEW = 1 << 18  # values that are kept as they are
 _LEAF = 1 << 16  # values that are added up at once
-_FIRST_BITS, _NEXT_BITS = 18, 16  # of values that one pass tells apart
+_FIRST_BITS, _NEXT_BITS = 16, 14  # of values that one pass tells apart
+_SORTED = 1 << 15  # values of a range that are kept: there may be a range for each percentile of each distribution
 
 
 def distribution(values: Floats) -> Distribution:
@@ -156,6 +157,19 @@ class PiecewiseDistribution:
             return distribution(np.empty(0))
         return _of_places(self._total, self._count, self._at)
 
+    @property
+    def mean(self) -> float:
+        """Known after the second pass."""
+        return self._total / self._count
+
+    def quantile(self, name: str) -> float:
+        """One of QUANTILES, to the last digit what `np.quantile` finds, which counts from the nearer of two values."""
+        rank = QUANTILES[name] * (self._count - 1)
+        below = int(rank)
+        low, high = self._at[below], self._at[min(below + 1, self._count - 1)]
+        step, share = high - low, rank - below
+        return high - step * (1 - share) if share >= 0.5 else low + step * share
+
 
 class _Range:
     """Values from `low` on, as keys, `before` of which others come first; some of their places are wanted."""
@@ -163,7 +177,7 @@ class _Range:
     def __init__(self, low: int, bits: int, before: int, count: int, places: list[int]) -> None:
         self.low, self._bits, self._before, self._places = low, bits, before, places
         self._least = 0  # how many are the lowest value: there are many zeros, and slowdowns of 1
-        self._kept: list[Keys] | None = [] if count <= FEW else None
+        self._kept: list[Keys] | None = [] if count <= _SORTED else None
         self._shift = max(bits - _NEXT_BITS, 0)
         self._counts = np.zeros(1 << (bits - self._shift) if self._kept is None else 0, np.int64)
 

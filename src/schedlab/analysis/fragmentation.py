@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.analysis.machine import Machine
-from schedlab.analysis.stays import Floats, Numbers, Stays, closed_times, group_of_node
+from schedlab.analysis.stays import Floats, FoldedStays, Numbers, Stays, closed_times, group_of_node
 from schedlab.model.cluster import Cluster
 from schedlab.model.eligible import eligible_groups
 from schedlab.model.request import Request
 from schedlab.model.resources import Resource, resources_of
 from schedlab.model.run import Tables
 
+MOST_ENTRIES = 1 << 17  # of jobs on nodes that are looked at together
 MOST_REQUESTS = 256  # different ones that are looked at: the most frequent
 
 
 def fragmentation(
-    tables: Tables, machine: Machine, stays: Stays, begin: float, end: float
+    tables: Tables, machine: Machine, stays: Stays | FoldedStays, begin: float, end: float
 ) -> dict[str, tuple[Floats, Floats]]:
     """For each resource, by node group: what was free and could not be taken, and what was free at all.
 
@@ -62,6 +65,10 @@ class _States:
     free: Numbers  # by state and resource of the cluster; nothing where a job had the node alone, or it was closed
     jobs: Numbers
 
+    def followed_by(self, others: _States) -> _States:
+        columns = ("seconds", "group", "free", "jobs")
+        return _States(*(np.concatenate([getattr(self, name), getattr(others, name)]) for name in columns))
+
     def free_of(self, resource: Resource, cluster: Cluster) -> Floats:
         """A resource in two units is free as far as neither of them is used."""
         there = np.array([resource.there(group.resources) for group in cluster.groups])
@@ -73,15 +80,38 @@ class _States:
         return np.asarray(np.maximum(there[self.group] - used, 0.0))
 
 
-def _node_states(tables: Tables, machine: Machine, stays: Stays, begin: float, end: float) -> _States:
+def _node_states(tables: Tables, machine: Machine, stays: Stays | FoldedStays, begin: float, end: float) -> _States:
+    """Some nodes at a time: what they went through is sorted by node and time."""
     cluster = machine.cluster
-    names, nodes = cluster.resource_names, cluster.nodes
-    closed_from, closed_until, closed_node = closed_times(tables, cluster)
+    closed = closed_times(tables, cluster)
+    upto = np.cumsum(stays.entries(cluster.nodes))
+    found: _States | None = None
+    first = 0
+    while first < cluster.nodes:
+        before = int(upto[first - 1]) if first else 0
+        last = max(int(np.searchsorted(upto, before + MOST_ENTRIES, side="right")), first + 1)
+        nodes = range(first, last)
+        shut = (closed[2] >= first) & (closed[2] < last)
+        some = _states_of(nodes, machine, stays.on(nodes), [column[shut] for column in closed], begin, end)
+        found = some if found is None else found.followed_by(some)
+        found = _merged(found)
+        first = last
+    assert found is not None, "a machine has nodes"
+    return found
+
+
+def _states_of(
+    nodes: range, machine: Machine, stays: Stays, closed: Sequence[NDArray[Any]], begin: float, end: float
+) -> _States:
+    """The states of these nodes, in their order and that of time."""
+    cluster = machine.cluster
+    names = cluster.resource_names
+    closed_from, closed_until, closed_node = closed
     entries, shut = len(stays.node), len(closed_node)
     # Each entry comes and goes; and every node begins empty.
-    node = np.concatenate([np.tile(np.concatenate([stays.node, closed_node]), 2), np.arange(nodes)])
-    time = np.concatenate([stays.begin, closed_from, stays.end, closed_until, np.full(nodes, -np.inf)])
-    sign = np.repeat([1, -1, 0], [entries + shut, entries + shut, nodes])
+    node = np.concatenate([np.tile(np.concatenate([stays.node, closed_node]), 2), np.arange(nodes.start, nodes.stop)])
+    time = np.concatenate([stays.begin, closed_from, stays.end, closed_until, np.full(len(nodes), -np.inf)])
+    sign = np.repeat([1, -1, 0], [entries + shut, entries + shut, len(nodes)])
     chunk = np.array(
         [[request.chunk.get(name, 0) for name in names] for request in machine.requests] or [[0] * len(names)]
     )
@@ -91,7 +121,7 @@ def _node_states(tables: Tables, machine: Machine, stays: Stays, begin: float, e
     def level(of_stays: NDArray[np.int64], of_closed: int) -> Numbers:
         """What is on the node after each event. Every node ends with nothing: one running sum serves for all."""
         once = np.concatenate([of_stays, np.full(shut, of_closed)])
-        return np.asarray(np.cumsum((sign * np.concatenate([once, once, np.zeros(nodes, np.int64)]))[order]))
+        return np.asarray(np.cumsum((sign * np.concatenate([once, once, np.zeros(len(nodes), np.int64)]))[order]))
 
     node, time = node[order], np.clip(time[order], begin, end)
     until = np.where(np.append(node[1:], -1) == node, np.append(time[1:], end), end)
@@ -104,20 +134,22 @@ def _node_states(tables: Tables, machine: Machine, stays: Stays, begin: float, e
     for column in range(len(names)):
         used = level(stays.held(names[column], chunk[:, column]), 0)[last]
         free[:, column] = np.where(hidden, 0, has[group, column] - used)
-    return _merged(_States(seconds[last], group, free, level(np.ones(entries, np.int64), 0)[last]))
+    jobs = (level(np.ones(entries, np.int64), 0)[last] > 0).astype(
+        np.int64
+    )  # all that matters is whether there are any
+    return _States(seconds[last], group, free, jobs)
 
 
 def _merged(states: _States) -> _States:
     """Each state once, with all the time that nodes spent in it: there are far fewer than changes."""
-    jobs = (states.jobs > 0).astype(np.int64)  # all that matters is whether there are any
     code, number = _ranks(states.group)
-    for column in (jobs, *states.free.T):
+    for column in (states.jobs, *states.free.T):
         place, values = _ranks(column)
         code, number = _ranks(code * values + place)
     first = np.empty(number, np.int64)
     first[code[::-1]] = np.arange(len(code))[::-1]  # the last that is written stays
     seconds: Floats = np.bincount(code, states.seconds).astype(np.float64)
-    return _States(seconds, states.group[first], states.free[first], jobs[first])
+    return _States(seconds, states.group[first], states.free[first], states.jobs[first])
 
 
 def _ranks(column: Numbers) -> tuple[Numbers, int]:

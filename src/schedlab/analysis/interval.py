@@ -37,10 +37,13 @@ def student_interval(values: NDArray[Any], level: float = LEVEL) -> Interval | N
     """Of the mean. None for fewer than two values: one repetition says nothing about the spread."""
     check_level(level)
     n = len(values)
-    if n < 2:
-        return None
-    error = math.sqrt(float(values.var(ddof=1)) / n)
-    return _around(float(values.mean()), error, n - 1, level)
+    return interval_of(n, float(values.mean()), float(values.var(ddof=1)), level) if n > 1 else None
+
+
+def interval_of(n: int, mean: float, variance: float, level: float = LEVEL) -> Interval:
+    """Of the mean of `n` values, at least two, that have this mean and this sample variance."""
+    check_level(level)
+    return _around(mean, math.sqrt(variance / n), n - 1, level)
 
 
 def welch_interval(one: NDArray[Any], other: NDArray[Any], level: float = LEVEL) -> Interval | None:

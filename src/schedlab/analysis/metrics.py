@@ -17,7 +17,7 @@ from schedlab.analysis.distribution import FEW, Distribution, PiecewiseDistribut
 from schedlab.analysis.machine import Machine
 from schedlab.analysis.rejections import rejections
 from schedlab.analysis.resources import resource_summary
-from schedlab.analysis.trim import InPhase, Selection
+from schedlab.analysis.trim import InPhase, Selection, keeps
 from schedlab.analysis.workflows import has_workflows, workflow_summary
 from schedlab.model.resources import only_cores, resources_of
 from schedlab.model.run import Tables
@@ -43,7 +43,7 @@ def summarise(
 
     With a `machine` also why jobs were rejected, and what became of its other resources, if it has any.
     """
-    kept = None if trim is None else trim.keeps(tables)  # the jobs that the metrics are about; None: all
+    kept = None if trim is None else keeps(trim, tables)  # the jobs that the metrics are about; None: all
     seen, of_jobs = _Seen(), JobMetrics(tau)
     for batch, counted, started in _rows(tables, (*SEEN, *OF_JOBS), kept):
         seen.add(batch, counted, started)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from schedlab.analysis.job_values import chosen_jobs, job_values
+from schedlab.analysis.job_values import columns_of, values_of
 from schedlab.analysis.metrics import TAU
-from schedlab.analysis.trim import Selection
+from schedlab.analysis.trim import TOLD, Chooser, Selection
 from schedlab.model.errors import InputError
-from schedlab.model.run import Run
+from schedlab.model.jobs import Columns, in_order
+from schedlab.model.run import Run, Tables
 from schedlab.model.suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ BASELINE = " of baseline"  # ends the names of the baseline's columns where a ro
 class JobPairs:
     """The jobs that have the metric in both runs, and how many have it in one run only."""
 
-    row: NDArray[np.int64]  # in the table of the first run
+    place: NDArray[np.int64]  # in the workload of the first run
     job: NDArray[np.int64]  # its number there, which need not be its own alone
     one: NDArray[np.float64]
     other: NDArray[np.float64]
@@ -43,25 +44,57 @@ def paired_by_job(
     one: Run, other: Run, metric: str = "wait", *, tau: float = TAU, trim: Selection | None = None
 ) -> JobPairs:
     """The metric of each job in two runs of the same workload."""
-    key = "job" if all(_unique(run.tables.column("job")) for run in (one, other)) else "sequence"
-    rows, jobs, submits, values = [], [], [], []
-    for run in (one, other):
-        found = job_values(run.tables, metric, tau=tau)
-        has = chosen_jobs(run, trim) & ~np.isnan(found)
-        rows.append(np.flatnonzero(has))
-        jobs.append(run.tables.column(key)[has])
-        submits.append(run.tables.column("submit")[has])
-        values.append(found[has])
-    common, at, there = np.intersect1d(jobs[0], jobs[1], assume_unique=True, return_indices=True)
-    moved = np.flatnonzero(submits[0][at] != submits[1][there])
+    found = [pairs[metric] for pairs in pairs_by_job(one, other, (metric,), tau=tau, trim=trim)]
+
+    def whole(name: str, kind: type) -> NDArray[Any]:
+        return np.concatenate([np.empty(0, kind), *(getattr(pairs, name) for pairs in found)])
+
+    return JobPairs(
+        place=whole("place", np.int64),
+        job=whole("job", np.int64),
+        one=whole("one", np.float64),
+        other=whole("other", np.float64),
+        only_one=sum(pairs.only_one for pairs in found),
+        only_other=sum(pairs.only_other for pairs in found),
+    )
+
+
+def pairs_by_job(
+    one: Run, other: Run, metrics: Sequence[str], *, tau: float = TAU, trim: Selection | None = None
+) -> Iterator[dict[str, JobPairs]]:
+    """The same of several metrics, some jobs at a time: in the order of their numbers, or of their places in the
+    workload where a number is not one job's alone."""
+    runs = [run.tables for run in (one, other)]
+    key = "job" if all(_different(tables) for tables in runs) else "sequence"
+    names = tuple(dict.fromkeys(("job", "start", *TOLD, *(name for metric in metrics for name in columns_of(metric)))))
+    counts = [None if trim is None else trim.of(run).chooser(run.tables) for run in (one, other)]
+    for parts in in_order(runs, names, key):
+        sides = [_counted(part, chooser) for part, chooser in zip(parts, counts, strict=True)]
+        yield {metric: _pairs(sides[0], sides[1], key, metric, tau) for metric in metrics}
+
+
+def _counted(jobs: Columns, counts: Chooser | None) -> Columns:
+    """Those that count and started."""
+    chosen = ~np.isnan(jobs["start"])
+    if counts is not None:
+        chosen &= counts(jobs)
+    return {name: values[chosen] for name, values in jobs.items()}
+
+
+def _pairs(one: Columns, other: Columns, key: str, metric: str, tau: float) -> JobPairs:
+    values = [values_of(side, metric, tau=tau) for side in (one, other)]
+    has = [np.flatnonzero(~np.isnan(found)) for found in values]
+    common, *places = np.intersect1d(one[key][has[0]], other[key][has[1]], assume_unique=True, return_indices=True)
+    at, there = (rows[place] for rows, place in zip(has, places, strict=True))
+    submits = one["submit"][at], other["submit"][there]
+    moved = np.flatnonzero(submits[0] != submits[1])
     if len(moved):
         first = moved[0]
-        times = f"at {submits[0][at][first]:g} s in one run and at {submits[1][there][first]:g} s in the other"
+        times = f"at {submits[0][first]:g} s in one run and at {submits[1][first]:g} s in the other"
         hint = "pair runs of the same workload, at the same load"
         raise InputError(f"{key} {common[first]} was submitted {times}", hint=hint)
-    only = [len(all_of_it) - len(common) for all_of_it in jobs]
-    row = rows[0][at]
-    return JobPairs(row, one.tables.column("job")[row], values[0][at], values[1][there], *only)
+    only = [len(rows) - len(common) for rows in has]
+    return JobPairs(one["sequence"][at], one["job"][at], values[0][at], values[1][there], *only)
 
 
 def paired_by_seed(
@@ -128,5 +161,6 @@ def _nobody(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
     return one.join(other, how="cross", suffix=BASELINE).clear()
 
 
-def _unique(values: NDArray[Any]) -> bool:
-    return len(np.unique(values)) == len(values)
+def _different(tables: Tables) -> bool:
+    """Whether each job has a number of its own."""
+    return all((jobs["job"][1:] != jobs["job"][:-1]).all() for (jobs,) in in_order([tables], (), "job"))

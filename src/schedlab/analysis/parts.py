@@ -13,7 +13,7 @@ from schedlab.analysis.machine import Machine
 from schedlab.analysis.resources import asked_by_requests, load_of_jobs, ratio
 from schedlab.analysis.series import window
 from schedlab.analysis.stays import Floats, find_stays, group_of_node
-from schedlab.analysis.trim import Selection
+from schedlab.analysis.trim import Selection, keeps
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.resources import resources_of
@@ -46,7 +46,7 @@ def resources_by_part(run: Run, by: Part = "partition", *, trim: Selection | Non
     seconds = np.clip(stays.end, begin, end) - np.clip(stays.begin, begin, end)
     group = group_of_node(cluster)[stays.node]
     waits = _waits(run)
-    kept = trim.of(run).keeps(run.tables) if trim else np.ones(len(run.tables.column("submit")), bool)
+    kept = keeps(trim.of(run), run.tables) if trim else np.ones(len(run.tables.column("submit")), bool)
     rows = []
     for resource in resources_of(cluster):
         asked = asked_by_requests(resource, machine.requests)

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from schedlab.analysis.machine import Machine
 from schedlab.model.cluster import NodeGroup
 from schedlab.model.eligible import eligible_groups
+from schedlab.model.jobs import job_names
 from schedlab.model.request import Request
 from schedlab.model.resources import THOUSANDTHS, amount, amount_of
-from schedlab.model.run import Run, Tables, job_names
+from schedlab.model.run import Run, Tables
 from schedlab.model.states import OVER_BUDGET, REASONS, STATES
 
 REJECTED = STATES.index("rejected")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from schedlab.analysis.distribution import PiecewiseSum
 from schedlab.analysis.fragmentation import fragmentation
 from schedlab.analysis.machine import Machine
-from schedlab.analysis.stays import find_stays
+from schedlab.analysis.stays import folded_stays
 from schedlab.model.errors import InputError
 from schedlab.model.request import Request
 from schedlab.model.resources import Resource, resources_of
@@ -28,7 +28,7 @@ def resource_summary(
     """For each resource its numbers between two moments; the load is that of the jobs which are `kept` (None: all).
 
     `jobs` is how many there are."""
-    places = find_stays(tables, machine.cluster) if jobs <= MOST_JOBS else None
+    places = folded_stays(tables, machine.cluster) if jobs <= MOST_JOBS else None
     found: dict[str, dict[str, Any]] = {}
     for resource in resources_of(machine.cluster):
         total = resource.total(machine.cluster)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -9,8 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.model.errors import InputError
+from schedlab.model.jobs import JobSet
 from schedlab.model.run import Run, Tables
 from schedlab.model.suggest import did_you_mean
+
+TOLD = ("sequence", "submit")  # what of jobs a selection has to know
+Chooser: TypeAlias = Callable[[Mapping[str, NDArray[Any]]], NDArray[np.bool_]]  # which of some jobs stay
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +58,17 @@ class Trim:
     def to_dict(self) -> dict[str, Any]:
         return {"warm_up": self.warm_up, "cool_down": self.cool_down, "by": self.by}
 
-    def keeps(self, tables: Tables) -> NDArray[np.bool_]:
-        """Which jobs stay, for each row of the table."""
+    def chooser(self, tables: Tables) -> Chooser:
         if self.by == "jobs":
-            sequence = tables.column("sequence")
-            first, last = int(self.warm_up * len(sequence)), len(sequence) - int(self.cool_down * len(sequence))
-            return np.asarray((sequence >= first) & (sequence < last))
-        submit = tables.column("submit")
-        if not len(submit):
-            return np.empty(0, bool)
-        begin, end = submit.min(), submit.max()
+            jobs = sum(len(batch["sequence"]) for batch in tables.batches(("sequence",), "jobs"))
+            first, last = int(self.warm_up * jobs), jobs - int(self.cool_down * jobs)
+            return lambda batch: (batch["sequence"] >= first) & (batch["sequence"] < last)
+        begin, end = np.inf, -np.inf
+        for batch in tables.batches(("submit",), "jobs"):
+            begin, end = min(begin, batch["submit"].min()), max(end, batch["submit"].max())
         span = end - begin
-        return np.asarray((submit >= begin + self.warm_up * span) & (submit <= end - self.cool_down * span))
+        begin, end = begin + self.warm_up * span, end - self.cool_down * span
+        return lambda batch: (batch["submit"] >= begin) & (batch["submit"] <= end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +98,15 @@ class InPhase:
     def to_dict(self) -> dict[str, Any]:
         return {"phase": self.name, "begin": self.begin, "end": self.end}
 
-    def keeps(self, tables: Tables) -> NDArray[np.bool_]:
-        submit = tables.column("submit")
-        return np.asarray((submit >= self.begin) & (submit < self.end))
+    def chooser(self, tables: Tables) -> Chooser:
+        return lambda batch: (batch["submit"] >= self.begin) & (batch["submit"] < self.end)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Among:
-    """Of the jobs that would count, those at these places of the workload."""
+    """Of the jobs that would count, these."""
 
-    jobs: NDArray[np.int64]
+    jobs: JobSet
     counted: Selection | None = None
 
     def __str__(self) -> str:
@@ -124,9 +127,21 @@ class Among:
     def to_dict(self) -> dict[str, Any]:
         return {"jobs": len(self.jobs), **(self.counted.to_dict() if self.counted else {})}
 
-    def keeps(self, tables: Tables) -> NDArray[np.bool_]:
-        among = np.isin(tables.column("sequence"), self.jobs)
-        return among & self.counted.keeps(tables) if self.counted else among
+    def chooser(self, tables: Tables) -> Chooser:
+        counted = self.counted.chooser(tables) if self.counted else None
+
+        def chosen(batch: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
+            among = self.jobs.has(batch["sequence"])
+            return among & counted(batch) if counted else among
+
+        return chosen
 
 
 Selection: TypeAlias = Trim | InPhase | Among
+
+
+def keeps(selection: Selection, tables: Tables) -> NDArray[np.bool_]:
+    """Which jobs stay, for each row of the table."""
+    chosen = selection.chooser(tables)
+    rows = [chosen(batch) for batch in tables.batches(TOLD, "jobs")]
+    return np.concatenate([np.empty(0, bool), *rows])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from schedlab.analysis.distribution import distribution
 from schedlab.analysis.machine import Machine
-from schedlab.analysis.trim import Selection
+from schedlab.analysis.trim import Selection, keeps
 from schedlab.analysis.workflow_chain import waits_between
 from schedlab.analysis.workflow_jobs import Stretches, WorkflowJobs
 from schedlab.analysis.workflow_kinds import Flags, Floats
@@ -43,7 +43,7 @@ def workflow_table(run: Run, trim: Selection | None = None) -> pl.DataFrame:
         )
         raise InputError("there are no workflows in it", where=str(run.path or run), hint=hint)
     found = _Workflows(run.tables, Machine.of_run(run))
-    return found.table(found.kept(trim.of(run).keeps(run.tables)) if trim else None)
+    return found.table(found.kept(keeps(trim.of(run), run.tables)) if trim else None)
 
 
 def workflow_summary(

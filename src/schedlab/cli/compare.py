@@ -220,9 +220,10 @@ def open_runs(paths: Sequence[Path]) -> list[Run]:
 
 def _refuse_study(path: Path) -> None:
     """Its runs are one level deeper, if it keeps them, and their names say nothing."""
+    from schedlab.experiment.folder import is_study
     from schedlab.model.errors import InputError
 
-    if (path / "ledger.sqlite").is_file():
+    if is_study(path):
         runs = f", or name {path / 'runs'}/*" if (path / "runs").is_dir() else ""
         hint = f"schedlab experiment report {path} --out report.html compares its runs{runs}"
         raise InputError("is the folder of a study, not of a run", where=str(path), hint=hint)

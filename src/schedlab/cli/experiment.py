@@ -113,7 +113,9 @@ def status(folder: Folder, as_json: Json = False) -> None:
         state = found.status
         failures = [{**run.to_dict(), "error": error, "traceback": trace} for run, error, trace in state.failures]
         counts = {"planned": state.planned, "done": state.done, "open": state.open, "seconds": state.seconds}
-        print_json({"name": found.name, "part": found.study.get("part"), **counts, "failed": failures})
+        damaged = [*found.warnings, *found.losses()]
+        told = {"name": found.name, "part": found.study.get("part"), **counts, "failed": failures, "damaged": damaged}
+        print_json(told)
         return
     print_status(found)
 
@@ -127,6 +129,8 @@ def table(
     force: ForceFile = False,
 ) -> None:
     """Write one row per run: parameters, repetition, seed, every metric."""
+    from io import BytesIO
+
     from schedlab.cli.output import check_new_file, say
     from schedlab.files.whole_file import whole_file
     from schedlab.model.errors import InputError
@@ -139,7 +143,8 @@ def table(
         if out.suffix == ".csv":
             file.write(found.write_csv().encode())
         else:
-            found.write_parquet(file)
+            found.write_parquet(content := BytesIO())  # polars would hide what a full disk says
+            file.write(content.getvalue())
     say(f"{len(found):,} runs in {out}")
 
 
@@ -235,7 +240,6 @@ def run_and_report(
     from schedlab.cli.experiment_output import StudyBar, print_summary
     from schedlab.cli.output import InterruptedError, say, warn
     from schedlab.experiment.coordinator import run_study
-    from schedlab.experiment.results import Results
 
     with StudyBar(study.name, quiet, part) as bar:
         try:
@@ -252,7 +256,7 @@ def run_and_report(
         except KeyboardInterrupt:
             raise InterruptedError(f"what is done is kept in {folder}; the same command goes on") from None
     if not quiet:
-        print_summary(Results(folder), bar.seconds)
+        print_summary(_results(folder), bar.seconds)
         say(f"results in {folder}; schedlab experiment report {folder} --out report.html")
     if status.failed:
         if quiet:
@@ -267,9 +271,13 @@ def _stopping(running: int) -> None:
 
 
 def _results(folder: Path) -> Results:
+    from schedlab.cli.output import warn
     from schedlab.experiment.results import Results
 
-    return Results(folder)
+    found = Results(folder)
+    for sentence in found.warnings:
+        warn(sentence)
+    return found
 
 
 def _workers(count: int | None, on: Path | None) -> Any:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MOST_GROUPS = 40
 MOST_METRICS = 4
 MOST_NOTES = 12
+MOST_DAMAGED = 5
 LINE_EVERY = 60.0  # seconds, where nobody watches a bar
 
 
@@ -88,6 +89,15 @@ def print_status(results: Results) -> None:
         say(f"failed: {results.group_of(run.point)}, repetition {run.repetition + 1}: {error}", "red")
         if trace.strip():
             say(trace.rstrip(), "dim")
+    damaged = results.losses()
+    for loss in damaged[:MOST_DAMAGED]:
+        say(f"damaged: {loss}", "red")
+    if damaged:
+        more = f"and {len(damaged) - MOST_DAMAGED:,} more; " if len(damaged) > MOST_DAMAGED else ""
+        say(
+            f"{more}schedlab experiment verify {results.folder} --discard forgets such runs, run makes them again",
+            "dim",
+        )
     if len(status.failures) > 5:
         more = (
             f"and {len(status.failures) - 5:,} more: schedlab experiment status {results.folder} --json lists them all"

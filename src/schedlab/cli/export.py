@@ -12,8 +12,6 @@ from schedlab.cli.options import ForceFile
 from schedlab.model.errors import InputError
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from schedlab.model.run import Run
 
 
@@ -70,8 +68,8 @@ def _export_swf(run: Run, out: Path, force: bool) -> None:
         hint = "let it end in .swf, .swf.gz or .swf.zst; other formats have a name: --to batsim"
         raise InputError("is not the name of an SWF log", where=str(out), hint=hint)
     check_new_file(out, force)
-    lost = write_swf(out, _with_preceding(run), swf_header(run), requests=run.requests)
-    say(f"{len(run.jobs):,} jobs in {out}")
+    lost = write_swf(out, run, swf_header(run))
+    say(f"{run.summary['jobs']:,} jobs in {out}")
     for sentence in (*lost, *_of_the_schedule(run)):
         say(f"  lost: {sentence}", "yellow")
 
@@ -89,8 +87,10 @@ def export_batsim(run: Run, prefix: Path, force: bool) -> None:
 
 def _of_the_schedule(run: Run) -> list[str]:
     """What happened in the run and has no place in a log: attempts, interruptions, jobs that are still there."""
+    from schedlab.model.jobs import interrupted
+
     told = []
-    if several := int((run.pieces["job"].value_counts()["count"] > 1).sum()) if len(run.pieces) else 0:
+    if several := interrupted(run.tables):
         told.append(
             f"the course of {several:,} jobs that were interrupted, requeued, slowed down or reshaped: their last "
             "start is the end of their wait"
@@ -98,15 +98,6 @@ def _of_the_schedule(run: Run) -> list[str]:
     if there := sum(run.summary["states"].get(state, 0) for state in ("held", "waiting", "running", "suspended")):
         told.append(f"that {there:,} jobs had not ended: the run was broken off")
     return told
-
-
-def _with_preceding(run: Run) -> pl.DataFrame:
-    """The jobs of a run, with what SWF can say of predecessors: the first one, and a think time."""
-    if run.predecessors.is_empty() or "after" in run.jobs.columns:
-        return run.jobs
-    first = run.predecessors.unique("sequence", keep="first", maintain_order=True)
-    first = first.select("sequence", after="predecessor", think="delay")
-    return run.jobs.join(first, on="sequence", how="left", maintain_order="left")
 
 
 def swf_header(run: Run) -> dict[str, str]:

@@ -134,7 +134,7 @@ def generate(
     if workload.brings is not None:
         hint = "chained, which says in the log whom a task waits for"
         raise InputError("a log cannot hold tasks that come when they are ready", where="--handling", hint=hint)
-    counted = _Counted(workload.source)
+    counted = _Counted(workload.batches)
     lost = write_workload(out, replace(workload, source=counted))
     say(f"{counted.jobs:,} jobs in {format_duration(counted.last)}, seed {seed}, in {out}")
     for what, count in (workload.report.filled | workload.report.dropped).items():

@@ -13,6 +13,7 @@ from typer.main import get_command, get_group
 
 from schedlab.cli import signals
 from schedlab.cli.once import OnceCommand
+from schedlab.model.disk import disk_error, disk_fails
 from schedlab.model.errors import SchedlabError
 from schedlab.model.version import VERSION
 
@@ -113,5 +114,10 @@ def main() -> None:
     except SchedlabError as error:
         print_error(error)
         sys.exit(error.exit_code)
+    except OSError as error:
+        if not disk_fails(error):
+            raise
+        print_error(disk_error("cannot be read or written", error.filename or "a file", error))
+        sys.exit(2)
     finally:
         signals.ignore()

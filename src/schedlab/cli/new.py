@@ -39,7 +39,7 @@ def new(
     """
     from schedlab.cli.output import say
 
-    test = file.with_name(f"test_{file.name}")
+    test = file.parent / f"test_{file.name}"
     _check(file, test, force)
     code = _written(f"{kind}.py", file)
     _write({file: code, test: _written(f"test_{kind}.py", file)})
@@ -70,14 +70,11 @@ def _written(template: str, file: Path) -> str:
 
 
 def _write(files: dict[Path, str]) -> None:
-    from schedlab.model.errors import InputError
+    from schedlab.files.whole_file import whole_files
 
-    for path, text in files.items():
-        try:
-            path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            hint = "choose a folder you may write to"
-            raise InputError(f"cannot be written: {error.strerror or error}", where=str(path), hint=hint) from None
+    with whole_files(*files) as partials:
+        for partial, text in zip(partials, files.values(), strict=True):
+            partial.write_text(text, encoding="utf-8")
 
 
 def _first_line(code: str) -> str:

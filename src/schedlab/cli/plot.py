@@ -121,6 +121,7 @@ def plot(
     """
     from schedlab.cli.compare import open_runs
     from schedlab.cli.output import check_new_file, say
+    from schedlab.experiment.folder import is_study
     from schedlab.model.errors import InputError
     from schedlab.plot.catalogue import draw, kind_of
     from schedlab.plot.style import checked_ending
@@ -150,7 +151,7 @@ def plot(
         _draw_workflows(runs, out, width=str(width), title=title, **options)
         return
     del options["x"]
-    if kind_of(kind).repetitions and len(runs) == 1 and (runs[0] / "ledger.sqlite").is_file():
+    if kind_of(kind).repetitions and len(runs) == 1 and is_study(runs[0]):
         found, options["labels"] = _runs_of_study(runs[0], label)
     else:
         found = open_runs(runs)
@@ -210,12 +211,13 @@ def _draw_workflows(
     """Of runs, or of the folder of a study, also where only summaries were kept."""
     from schedlab.cli.compare import open_runs
     from schedlab.cli.output import say
+    from schedlab.experiment.folder import is_study
     from schedlab.experiment.workflow_results import workflow_sweep
     from schedlab.model.errors import InputError
     from schedlab.plot.catalogue import draw
 
     drawn: dict[str, Any] = {"metric": metric, "labels": labels, "width": other["width"], "title": other["title"]}
-    if not (len(folders) == 1 and (folders[0] / "ledger.sqlite").is_file()):
+    if not (len(folders) == 1 and is_study(folders[0])):
         if x is not None:
             raise InputError("--x is a parameter of a study", hint="name the folder of a study, or leave it out")
         found = open_runs(folders)
@@ -230,10 +232,13 @@ def _draw_workflows(
 
 
 def _finished(folder: Path) -> Results:
+    from schedlab.cli.output import warn
     from schedlab.experiment.results import Results
     from schedlab.model.errors import InputError
 
     study = Results(folder)
+    for sentence in study.warnings:
+        warn(sentence)
     if not study.results:
         hint = f"schedlab experiment status {folder} tells how far it is"
         raise InputError("no run of this study is finished", where=str(folder), hint=hint)

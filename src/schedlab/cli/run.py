@@ -239,7 +239,7 @@ def run(
             rich_help_panel=OUTPUT,
         ),
     ] = False,
-    go_on: Annotated[bool, typer.Option("--go-on", hidden=True)] = False,
+    go_on: Annotated[Path | None, typer.Option("--go-on", hidden=True)] = None,
 ) -> None:
     """Replay a log on a cluster under one or more schedulers, and compare what happens.
 
@@ -266,7 +266,8 @@ def run(
 
     # Everything that can be wrong is looked at before the log is read, which may take a while.
     policies = parse_policies(policy)
-    folders = run_folders(out, policies, force=force, go_on=go_on)
+    out = out if go_on is None else go_on  # where the checkpoint is now
+    folders = run_folders(out, policies, force=force, go_on=go_on is not None)
     for option, wanted in (("--performance", performance), ("--places", places), ("--reasons", reasons)):
         if wanted and out is None:
             raise InputError("needs a folder for the results", where=option, hint="add --out DIR")
@@ -302,7 +303,7 @@ def run(
     every = None if checkpoint_every is None else parse_duration(checkpoint_every, where="--checkpoint-every")
     if every is not None and out is None:
         raise InputError("needs a folder for the results", where="--checkpoint-every", hint="add --out DIR")
-    recipe = {"arguments": sys.argv[1:], "folder": str(Path.cwd())}
+    recipe = {"arguments": sys.argv[1:], "folder": str(Path.cwd()), "out": str(out and out.absolute())}
     planned = scenarios(common, policies, folders, checkpoint_every=every, recipe=recipe)
     with Monitor(watch, pace, status_every, quiet) as monitor:
         monitor.expect(len(planned))
@@ -311,7 +312,7 @@ def run(
             read = replace(read, workload=scale_load(read.inputs[0], load, read.inputs[1].cores))
         read = replace(read, workload=more.apply(read.inputs[0], seed))
         planned = [replace(each, workload=read.workload, cluster=read.cluster, reading={}) for each in planned]
-        results = _simulate(planned, go_on, tau, monitor)
+        results = _simulate(planned, go_on is not None, tau, monitor)
     achieved = None if load is None else _load_of(read)
     if quiet and not as_json:
         return

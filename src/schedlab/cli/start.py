@@ -13,6 +13,16 @@ def main() -> None:
         from schedlab.cli.batsim_program import take_our_place
 
         take_our_place(sys.argv[2:])
-    from schedlab.cli.main import main as command_line
+    from schedlab.model.little_memory import be_careful, shortage
 
-    command_line()
+    be_careful()
+    try:
+        from schedlab.cli.main import main as command_line
+
+        command_line()
+    except Exception as error:
+        said = shortage(error)
+        if said is None:
+            raise
+        sys.stderr.write(f"error: {said}\n")  # there may be no memory for the libraries that print
+        sys.exit(said.exit_code)

@@ -94,6 +94,7 @@ class Monitor:
                 progress=look.progress if self._looks else look.answer,
                 watch=look.look if self._looks else None,
                 within=look.within,
+                brief=True,
             )
             look.view, look.set_ticks = simulation.core.view, simulation.core.set_ticks
             look.recorder.facts = replace(facts, cluster=simulation.cluster)  # a decider may have another one

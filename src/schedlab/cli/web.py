@@ -46,6 +46,10 @@ def web(
         str,
         typer.Option("--largest-upload", metavar="SIZE", help="Of one file.", rich_help_panel=SAFETY),
     ] = "1 GiB",
+    largest_space: Annotated[
+        str,
+        typer.Option("--largest-space", metavar="SIZE", help="Of all files of one person.", rich_help_panel=SAFETY),
+    ] = "50 GiB",
     memory: Annotated[
         str,
         typer.Option(
@@ -92,6 +96,7 @@ def web(
         host=host,
         token=new_secret() if token else "",
         largest_upload=parse_bytes(largest_upload, where="--largest-upload"),
+        largest_space=parse_bytes(largest_space, where="--largest-space"),
         at_once=at_once or Settings().at_once,
         memory=parse_bytes(memory, where="--memory") if memory else usual_memory(),
         python=python,

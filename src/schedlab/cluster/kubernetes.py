@@ -24,6 +24,7 @@ _OWN = {name: own for own, name in RESOURCES.items()}
 _UNSAID = ("kubernetes.io/hostname", "kubernetes.io/os", "kubernetes.io/arch", "beta.kubernetes.io/")
 _COUNTED_APART = ("cpu", "memory", "pods")
 _NUMBERED = re.compile(r"(.*?[^0-9])([0-9]{1,12})([^0-9]*)")
+DEEPEST = 100  # levels
 _EXPECTED = "write it with: kubectl get nodes -o yaml"
 _KIND = re.compile(r'"?kind"?\s*:\s*"?(Node|NodeList|List)\b')
 
@@ -73,7 +74,12 @@ def _document(path: Path) -> Any:
 
     text = b"".join(ByteStream(path)).decode("utf-8-sig", errors="replace")
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    depth = 0
     try:
+        for event in yaml.parse(text, loader):  # where it goes deeper, to make objects of it would end the process
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > DEEPEST:
+                raise ValueError(f"more than {DEEPEST} levels of lists and mappings")
         return yaml.load(text, loader)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         place = getattr(error, "problem_mark", None)

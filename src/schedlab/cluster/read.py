@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from schedlab.model.arguments import as_path
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.nodeset import MOST_NODES
@@ -38,7 +39,7 @@ def read_cluster(text: str | os.PathLike[str]) -> Cluster:
         if not _names_a_file(written):
             raise InputError("this is not a cluster", where=where, hint=_guess(written))
         text = written
-    return _read_file(Path(text))
+    return _read_file(Path(text) if isinstance(text, str) else as_path(text, "a cluster", FORMS))
 
 
 def _whole(digits: str, noun: str, most: int, where: str) -> int:
@@ -70,9 +71,9 @@ def _guess(text: str) -> str:
     guess = ""
     if re.fullmatch(r"[0-9]+", text):
         guess = f"did you mean 'pool:{text}' or '{text}x1'? "
-    elif pair := re.fullmatch(r"([1-9][0-9]*)\s*(?:[^0-9\s.]+|\s)\s*([1-9][0-9]*)", text):
+    elif pair := re.fullmatch(r"([1-9][0-9]*+)(?:\s*+[^0-9\s.]++\s*+|\s++)([1-9][0-9]*)", text):
         guess = f"did you mean '{pair[1]}x{pair[2]}'? "
-    elif (word := re.fullmatch(r"([A-Za-z]+)\s*[:=]?\s*([1-9][0-9]*)", text)) and closest(word[1], ["pool"]):
+    elif (word := re.fullmatch(r"([A-Za-z]++)\s*+(?:[:=]\s*+)?([1-9][0-9]*)", text)) and closest(word[1], ["pool"]):
         guess = f"did you mean 'pool:{word[2]}'? "
     return guess + FORMS
 

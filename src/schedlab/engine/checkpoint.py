@@ -16,17 +16,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from schedlab.model.disk import told
-from schedlab.model.errors import InputError
+from schedlab.model.disk import disk_fails, told
+from schedlab.model.errors import DiskError, InputError
 from schedlab.model.version import VERSION
 
-FORMAT = 3
+FORMAT = 4
 SUFFIX = ".checkpoint"
 
 
 def checkpoint_beside(folder: Path) -> Path:
     """Where the checkpoint of a run is that is written to this folder."""
-    return folder.with_name(folder.name + SUFFIX)
+    whole = folder if folder.name else folder.resolve()  # the folder where one is
+    return whole.parent / (whole.name + SUFFIX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +75,15 @@ class Checkpoint:
 
     def describe(self) -> dict[str, Any] | None:
         """The content of checkpoint.json, if there is a checkpoint."""
-        try:
-            description = json.loads((self.folder / "checkpoint.json").read_text(encoding="utf-8"))
-        except FileNotFoundError:
+        file = self.folder / "checkpoint.json"
+        if not file.is_file():
             return None
-        except (OSError, ValueError) as error:
-            raise InputError(f"cannot be read: {error}", where=str(self.folder / "checkpoint.json")) from None
+        try:
+            with told("cannot be read", file):
+                description = json.loads(file.read_text(encoding="utf-8"))
+        except ValueError as error:
+            hint = f"it is damaged: remove {self.folder}, and begin the run anew"
+            raise InputError(f"cannot be read: {error}", where=str(file), hint=hint) from None
         if description.get("format") != FORMAT or description.get("schedlab") != VERSION:
             hint = f"resume it with schedlab {description.get('schedlab')}, or delete the folder"
             raise InputError("was written by another version of schedlab", where=str(self.folder), hint=hint)
@@ -118,6 +122,7 @@ class Checkpoint:
             "passes": passes,
             "parts": part,
             "sha256": whole.hexdigest(),
+            "place": str(self.folder.absolute()),
             "recipe": self._recipe,
         }
         with told("the checkpoint cannot be written", self.folder):
@@ -145,9 +150,12 @@ class Checkpoint:
 
     def _read(self, name: str) -> bytes:
         try:
-            return (self.folder / name).read_bytes()
-        except OSError as error:
-            raise InputError(f"is damaged: {name}: {error.strerror}", where=str(self.folder)) from None
+            with told("cannot be read", self.folder / name):
+                return (self.folder / name).read_bytes()
+        except DiskError as error:
+            if disk_fails(error):
+                raise
+            raise InputError(f"is damaged: {name} is not there", where=str(self.folder)) from None
 
     def _write(self, name: str, content: bytes) -> None:
         """To the disk for good, and only then under its name."""

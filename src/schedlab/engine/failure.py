@@ -42,18 +42,19 @@ def explained_failure(
         return error  # of a decider elsewhere, which has said it all
     line = _their_line(error.__traceback__)
     observer = getattr(error, "observer", "")
+    last = simulation.last_job
+    job = f", job {names.get(last, last)} being the last one dealt with" if last >= 0 else ""
     if isinstance(error, _core.DecisionError):
         who = f"observer {observer}: " if observer else ""
-        said = _JOB.sub(lambda job: f"job {names.get(int(job[1]), job[1])}", str(error))
-        return DecisionError(f"{who}{said}" + (f"\n  {line}" if line else ""))
+        said, about = _JOB.subn(lambda job: f"job {names.get(int(job[1]), job[1])}", str(error))
+        under = "" if about else f"\n  under {choice.name}{job}"
+        return DecisionError(f"{who}{said}{under}" + (f"\n  {line}" if line else ""))
     if not line:
         return None
     clock = f"{view.now:.15g} s"
     if workload.origin is not None:
         with suppress(OverflowError):  # no date is so late, or nothing has happened yet
             clock += f" ({workload.origin + timedelta(seconds=view.now):%Y-%m-%d %H:%M:%S})"
-    last = simulation.last_job
-    job = f", job {names.get(last, last)} being the last one dealt with" if last >= 0 else ""
     who = f"observer {observer}" if observer else choice.name
     return PolicyError(
         f"{who}: {type(error).__name__}: {error}\n  {line}\n  at simulated time {clock}{job}",

@@ -19,7 +19,7 @@ from schedlab.engine.requests import CountedRequests
 from schedlab.model.attachments import as_columns
 from schedlab.model.cluster import Cluster
 from schedlab.model.eligible import eligible_groups
-from schedlab.model.errors import DecisionError
+from schedlab.model.errors import DecisionError, InputError
 from schedlab.model.predecessors import Predecessors
 from schedlab.model.request import SINGLE_CORE, Request
 from schedlab.model.states import REASONS
@@ -70,6 +70,13 @@ class Feed:
         for given in self._workload.batches():
             for request in self.requests.add(self._workload.requests[len(self.requests) :]):
                 self._add(request)
+            if not 0 <= given.request.min() <= given.request.max() < len(self.requests):
+                found = f"from {given.request.min()} to {given.request.max()}"
+                raise InputError(
+                    f"the column request has numbers {found}, there are {len(self.requests)} requests",
+                    where=self._workload.name,
+                    hint="they are positions in the list of requests",
+                )
             batch = self.requests.batch(given)
             if self._layout is not None:
                 batch, new = self._layout.batch(batch, self.requests.all)

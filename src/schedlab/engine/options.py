@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from schedlab.model.arguments import shown
 from schedlab.model.errors import InputError
 from schedlab.model.suggest import did_you_mean
 
@@ -41,8 +42,9 @@ class Options:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def refuse_other(name: str, value: object, choices: tuple[str, ...]) -> None:
+def refuse_other(name: str, value: object, choices: tuple[str | None, ...]) -> None:
     """Raise unless the value of the option is one of the choices."""
-    if value not in choices:
-        hint = did_you_mean(str(value), choices, f"one of {', '.join(choices)}")
-        raise InputError(f"{name} cannot be {value!r}", hint=hint)
+    if not isinstance(value, str | None) or value not in choices:
+        texts = [choice for choice in choices if choice is not None]
+        hint = did_you_mean(str(value), texts, f"one of {', '.join(texts)}")
+        raise InputError(f"{name} cannot be {shown(value)}", hint=hint)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from schedlab.engine.options import Detail
 from schedlab.model.cluster import Cluster
-from schedlab.model.request import Request
+from schedlab.model.request import Request, refuse_nonsense
 from schedlab.model.resources import THOUSANDTHS
 from schedlab.model.workload import JobBatch
 
@@ -94,6 +94,7 @@ class CountedRequests:
         return {name: jobs for name, jobs in found.items() if jobs}
 
     def _counted(self, request: Request) -> Request:
+        refuse_nonsense(request)
         kept = self._resources
         found = replace(
             request,

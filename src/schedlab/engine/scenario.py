@@ -17,11 +17,11 @@ from schedlab.engine.decider import Decider
 from schedlab.engine.observer import Observer
 from schedlab.engine.options import Beliefs, Dependencies, Detail, Options, Overrun, Passes, refuse_other
 from schedlab.files.bytestream import Progress as Reading
+from schedlab.model.arguments import as_path, check_fields, check_names, shown
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.heatmap import Heatmap
 from schedlab.model.plugin_text import split_outside
-from schedlab.model.suggest import did_you_mean
 from schedlab.model.units import parse_duration
 from schedlab.model.workload import Workload
 from schedlab.policy.spec import PolicySpec
@@ -70,7 +70,12 @@ class Scenario:
     name: str = ""  # what the policy is called in results; empty: as it is written
 
     def __post_init__(self) -> None:
+        check_fields(self)
+        _refuse_other_objects(self.workload, self.cluster, self.out)
         refuse_other("requests", self.requests, get_args(Detail))
+        refuse_other("overrun", self.overrun, (None, *get_args(Overrun)))
+        if self.checkpoint is not None and not hasattr(self.checkpoint, "load"):
+            raise InputError(f"checkpoint is {shown(self.checkpoint)}", hint="schedlab.engine.checkpoint.Checkpoint(…)")
         if self.performance and self.checkpoint is not None:  # decisions of before are done again, not made again
             hint = "leave out one of them"
             raise InputError("performance cannot be recorded in a run with checkpoints", hint=hint)
@@ -87,10 +92,7 @@ class Scenario:
         **options: Any,
     ) -> Scenario:
         """A scenario from what `simulate` takes: its fields, or a scenario and what is to be different."""
-        known = [each.name for each in fields(cls)]
-        for name in options.keys() - set(known):
-            hint = did_you_mean(name, known, f"a scenario has {', '.join(known)}")
-            raise InputError(f"there is no option '{name}'", hint=hint)
+        check_names(options, [each.name for each in fields(cls)], "option")
         given = {"cluster": cluster, "policy": policy}
         options |= {name: value for name, value in given.items() if value is not None}
         return replace(workload, **options) if isinstance(workload, Scenario) else cls(workload, **options)
@@ -160,6 +162,18 @@ class Scenario:
         """The observers of one run, without those that the policy brings along."""
         found = [one for given in self.observers for one in _observers(given)]
         return found if self.heatmap is None else [*found, _interference(self.heatmap)]
+
+
+def _refuse_other_objects(workload: object, cluster: object, out: object) -> None:
+    if not isinstance(workload, Workload | str | os.PathLike):
+        hint = "the name of a log, or Workload.of(submit=[0, 60], runtime=[300, 20], count=[4, 1])"
+        if hasattr(workload, "columns"):
+            hint = "a table's columns make one: Workload.of(submit=table['submit'], runtime=table['runtime'])"
+        raise InputError(f"{shown(workload)} is not a workload", hint=hint)
+    if out is not None and "\0" in str(as_path(out, "the folder of a run", "a new folder")):
+        raise InputError(f"out is {shown(out)}", hint="no name of a folder has a character 0")
+    if not isinstance(cluster, Cluster | str | os.PathLike | None):
+        raise InputError(f"{shown(cluster)} is not a cluster", hint='"64x4", "pool:240", a file, or a Cluster')
 
 
 def cluster_of_header(workload: Workload, *, or_largest_job: bool = False) -> Cluster:

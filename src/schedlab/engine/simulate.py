@@ -25,6 +25,7 @@ from schedlab.engine.layout import Layout
 from schedlab.engine.observer import Observer, Observers
 from schedlab.engine.scenario import Scenario, fares_of
 from schedlab.engine.writer import Writer, writer_for
+from schedlab.model.arguments import check_arguments
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError, InvariantError, SchedlabError
 from schedlab.model.hooks import defines, name_of
@@ -34,6 +35,8 @@ from schedlab.policy.spec import PolicySpec
 
 Progress = Callable[[float, int], None]  # simulated time, jobs that have left
 Watch = Callable[[_core.View], None]
+
+FEW_JOBS = 1 << 19  # whose results are kept in memory in any case
 
 
 def simulate(
@@ -50,11 +53,13 @@ def simulate(
     Or a `Scenario`, which is all of this in one. The options are its other fields: `estimate`, `overrun`, `passes`,
     `dependencies`, `beliefs`, `requests`, `observers`, `heatmap`, `repetition`, `validate`, `out`, `force`,
     `checkpoint`, `performance`, `places`, `reasons`, `until`, `reading`. With `out` the run streams into that folder
-    and memory stays small; without, it is kept in memory. `progress` is called a few times a second, also in a slow
+    and memory follows the jobs in the system; without, all of its tables are kept in memory, with the jobs' columns of
+    the workload: 200 to 300 bytes a job. `progress` is called a few times a second, also in a slow
     pass; `watch`, with the view (to look at, not to decide), only at the ends of instants. If a policy or observer in
     Python fails, the error says where, and what had been simulated until then is its `run` (and in `out`), marked as
     incomplete. With a `checkpoint` the run can be interrupted at any time: the same call takes it up again.
     """
+    check_arguments("Callable | None", progress=progress, watch=watch)
     scenario = Scenario.of(workload, cluster, policy, **options)
     return Simulation(scenario, progress=progress, watch=watch).run()
 
@@ -80,6 +85,7 @@ class Simulation:
         watch: Watch | None = None,
         within: Progress | None = None,  # in the middle of a slow pass, when nothing may be looked at
         writer: Writer | None = None,  # None: the folder that the scenario names, or memory
+        brief: bool = False,  # nobody looks at more than the summary: that of many jobs needs no memory for them
     ) -> None:
         scenario = scenario.loaded()
         workload, cluster = scenario.inputs
@@ -102,7 +108,8 @@ class Simulation:
             decider, self._observers = self._saved.objects[:2]
             choice = replace(choice, decider=decider)
         self._choice = choice
-        keep = scenario.out is None and writer is None and not workload.flexible
+        brief = brief and workload.report.kept > FEW_JOBS
+        keep = scenario.out is None and writer is None and not workload.flexible and not brief
         self._calendar = calendar = self._observers.calendar(cluster, choice.policy, workload.labels.get("user", ()))
         self._budget = self._observers.budget(cluster, choice.policy)
         self._pairing = pairing(self._observers, workload, 1.0 if fraction is None else float(fraction))
@@ -135,7 +142,7 @@ class Simulation:
             layout=layout,
             applications=None if self._pairing is None else self._pairing.applications,
         )
-        self._writer = writer_for(scenario, cluster) if writer is None else writer
+        self._writer = writer_for(scenario, cluster, brief) if writer is None else writer
         self._watch, self._progress = watch, progress
         self._native: _core.NativePolicy | None = None  # who decides step by step, if it is built in
         self._over = False  # of one that is made step by step: whether nothing will happen any more

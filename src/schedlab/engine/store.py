@@ -9,7 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Iterator, Sequence
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -22,12 +26,15 @@ from schedlab.analysis.machine import Machine
 from schedlab.analysis.metrics import TAU, summarise
 from schedlab.engine.folder import OutputFolder, explained, holds_run
 from schedlab.engine.frames import as_frame, frame_of_jobs
-from schedlab.engine.parquet import FolderTables, TableFile
+from schedlab.engine.parquet import FolderTables, TableFiles, give_back
 from schedlab.engine.tables import Batch, TableMaker
+from schedlab.model.arguments import as_path
 from schedlab.model.cluster import Cluster
-from schedlab.model.errors import InputError
+from schedlab.model.confined import OutsideError
+from schedlab.model.disk import disk_error, told
+from schedlab.model.errors import DiskError, InputError
 from schedlab.model.request import Request
-from schedlab.model.run import Run, Tables
+from schedlab.model.run import EVERYWHERE, Run, Tables, Where
 from schedlab.model.table import Table
 from schedlab.model.tables import FORMAT, JOBS, OBSERVED, READABLE, TABLES
 from schedlab.model.version import VERSION
@@ -37,39 +44,32 @@ if TYPE_CHECKING:
 
 
 class RunWriter:
-    """Streams a run into a folder. Left before `finish()`, for whatever reason, it leaves nothing behind.
-
-    The arrays of a batch belong to the writer from then on. Optional columns that the first batch of a table has
-    (`name`, where ids of jobs are not numbers) all of its batches have.
-    """
+    """Streams a run into a folder. Left before `finish()`, for whatever reason, it leaves nothing behind."""
 
     def __init__(self, path: str | Path, cluster: Cluster, *, force: bool = False) -> None:
         self.path = Path(path)
         self._folder = OutputFolder(path, force)
         self._cluster = cluster
-        self._files: dict[str, TableFile] = {}  # by table
+        self._files = TableFiles(cluster)
         self._evidence: list[str] = []
 
     def __enter__(self) -> Self:
         self._folder.__enter__()
+        give_back()  # what reading the log needed
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            for file in self._files.values():
-                file.abandon()
+            self._files.abandon()
         finally:
             self._folder.__exit__(kind, error, trace)
 
     def write(self, table: str, batch: Batch) -> None:
         """Rows of one of `model.tables.TABLES`."""
         with explained(self.path):
-            if table not in self._files:
-                maker = TableMaker(TABLES[table], self._cluster, batch)
-                self._files[table] = TableFile(self._folder.partial, TABLES[table], maker)
-            self._files[table].write(batch)
+            self._files.write(self._folder.partial, table, batch)
 
     def write_evidence(self, name: str, content: bytes) -> None:
         """A file that a decider leaves behind, as it is; `name` may name a folder: slurm/slurmctld.log."""
@@ -83,19 +83,63 @@ class RunWriter:
         """Complete the run. `config` has policy, options, workload, requests, and what else run.json should say."""
         with explained(self.path):
             partial = self._folder.partial
-            for table in TABLES.values():
-                if table.always and table.name not in self._files:
-                    self._files[table.name] = TableFile(partial, table, TableMaker(table, self._cluster))
-            names = [*sorted(TABLES[name].file for name in self._files), *sorted(self._evidence)]
-            for name in reversed(list(self._files)):
-                self._files[name].close()
-            self._files.clear()
+            names = [*sorted(self._files.close(partial)), *sorted(self._evidence)]
             full = run_json(config, self._cluster, FolderTables(partial, lambda: self._cluster))
             full["files"] = {name: _sha256(partial / name) for name in names}
             text = json.dumps(full, indent=2, ensure_ascii=False, allow_nan=False)
             (partial / "run.json").write_text(text + "\n", encoding="utf-8")
             self._folder.commit()
         return Run(lambda: full, FolderTables(self.path, lambda: self._cluster), self.path)
+
+
+class BriefWriter:
+    """For who looks at no more than the summary: what it is made of, in temporary files that go with the run."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._files = TableFiles(cluster, brief=True)
+
+    def __enter__(self) -> Self:
+        with self._told():
+            self._folder = Path(tempfile.mkdtemp(prefix="schedlab-"))
+        tables = FolderTables(self._folder, lambda: self._cluster)
+        self._tables: FolderTables | None = tables
+        self._remove = weakref.finalize(tables, shutil.rmtree, self._folder, ignore_errors=True)
+        give_back()  # what reading the log needed
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self._files.abandon()
+            self._remove()
+
+    def write(self, table: str, batch: Batch) -> None:
+        with self._told():
+            self._files.write(self._folder, table, batch)
+
+    def write_evidence(self, name: str, content: bytes) -> None:
+        pass
+
+    def finish(self, config: dict[str, Any]) -> Run:
+        tables, self._tables = self._tables, None  # the run alone has them from now on
+        assert tables is not None, "it is finished once"
+        with self._told():
+            self._files.close(self._folder)
+            full = run_json(config, self._cluster, tables)
+        return Run(lambda: full, tables)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except OutsideError:
+            raise
+        except (OSError, DiskError) as error:
+            hint = "choose another place for temporary files (TMPDIR), or one for the results: --out DIR"
+            where = tempfile.gettempdir()
+            raise disk_error("cannot keep what the summary is made of", where, error, hint=hint) from error
 
 
 class MemoryWriter:
@@ -135,10 +179,10 @@ class MemoryTables:
         batches = self.given[table]
         return np.concatenate([batch[key] for batch in batches]) if batches else np.empty(0)
 
-    def batches(self, names: Sequence[str], table: str) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, names: Sequence[str], table: str, where: Where = EVERYWHERE) -> Iterator[dict[str, NDArray[Any]]]:
         keys = {name: TABLES[table].column(name).key for name in names}
         for batch in self.given[table]:
-            yield {name: batch[key] for name, key in keys.items()}
+            yield {name: _array(batch[key]) for name, key in keys.items()}
 
     def frame(self, table: str) -> pl.DataFrame:
         whole = self._whole(TABLES[table])
@@ -151,15 +195,16 @@ class MemoryTables:
 
         return self.frame(table).filter(pl.col("sequence") == sequence)
 
-    def arrow(self, table: str, columns: Sequence[str] | None = None) -> pa.Table | None:
+    def arrow(self, table: str, columns: Sequence[str] | None = None, where: Where = EVERYWHERE) -> pa.Table | None:
         if not self.given[table] and not TABLES[table].always:
             return None
-        whole = self._whole(TABLES[table])
-        return whole if columns is None else whole.select(list(columns))
+        if columns is None:
+            return self._whole(TABLES[table])
+        return self._whole(TABLES[table], columns.__contains__).select(list(columns))
 
-    def _whole(self, table: Table) -> pa.Table:
+    def _whole(self, table: Table, wanted: Callable[[str], bool] = lambda _name: True) -> pa.Table:
         batches = self.given[table.name]
-        maker = TableMaker(table, self.cluster, batches[0] if batches else ())
+        maker = TableMaker(table, self.cluster, batches[0] if batches else (), wanted)
         return pa.concat_tables([maker.schema.empty_table(), *map(maker.make, batches)])
 
     def evidence(self, name: str) -> bytes:
@@ -175,9 +220,14 @@ class MemoryTables:
             writer.finish(config)
 
 
+def _array(values: Any) -> NDArray[Any]:
+    """Names come as a list of texts."""
+    return values if isinstance(values, np.ndarray) else np.array(values, object)
+
+
 def read_run(path: str | Path, *, verify: bool = False) -> Run:
     """Open a run folder. `verify` compares the tables with the hashes in run.json."""
-    folder = Path(path)
+    folder = as_path(path, "the folder of a run", "what schedlab run --out has written")
     if folder.name == "run.json":
         folder = folder.parent
     if not holds_run(folder):
@@ -248,7 +298,9 @@ def _not_a_run(folder: Path) -> InputError:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
+        with told("cannot be read", path):
+            text = path.read_text(encoding="utf-8")
+        config = json.loads(text)
         found, needed = config["format"], ("policy", "options", "cluster", "workload", "requests", "summary", "files")
         missing = [key for key in needed if key not in config]
     except (ValueError, TypeError, KeyError) as error:

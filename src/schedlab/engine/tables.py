@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,7 @@ from schedlab.model.states import UNSAID, YES
 from schedlab.model.table import Column, Table
 
 Batch = Mapping[str, Any]  # column name -> array
+Part: TypeAlias = NDArray[Any] | pa.Array  # of a column, see TableMaker.parts
 
 WORDS = pa.dictionary(pa.int8(), pa.string())
 _TYPES = {
@@ -38,11 +39,20 @@ _UNKNOWN: dict[str, tuple[Any, float]] = {
 
 
 class TableMaker:
-    """Makes an Arrow table of each batch of one table of a run. The first batch says which optional columns it has."""
+    """Makes an Arrow table of each batch of one table of a run. The first batch says which optional columns it has;
+    those whose names are not `wanted` are left out."""
 
-    def __init__(self, table: Table, cluster: Cluster, first: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        table: Table,
+        cluster: Cluster,
+        first: Iterable[str] = (),
+        wanted: Callable[[str], bool] = lambda _name: True,
+    ) -> None:
         self._cluster = cluster
-        self.columns = tuple(table.columns_of(first, cluster.resource_names))
+        self.columns = tuple(
+            column for column in table.columns_of(first, cluster.resource_names) if wanted(column.name)
+        )
         self.schema = pa.schema(
             [
                 pa.field(column.name, _TYPES.get(column.kind, pa.string()), nullable=column.nullable)
@@ -51,7 +61,21 @@ class TableMaker:
         )
 
     def make(self, batch: Batch) -> pa.Table:
-        return pa.Table.from_arrays([self._array(column, batch) for column in self.columns], schema=self.schema)
+        return self.whole(self.parts(batch))
+
+    def parts(self, batch: Batch) -> list[Part]:
+        """What each column is made of: numbers as the core gives them, anything else as the array that it becomes."""
+        return [
+            np.asarray(batch[column.key]) if column.kind in _UNKNOWN else self._array(column, batch)
+            for column in self.columns
+        ]
+
+    def whole(self, parts: Iterable[Part]) -> pa.Table:
+        arrays = [
+            part if isinstance(part, pa.Array) else as_array(column, part, column.nullable)
+            for column, part in zip(self.columns, parts, strict=True)
+        ]
+        return pa.Table.from_arrays(arrays, schema=self.schema)
 
     def _array(self, column: Column, batch: Batch) -> pa.Array:
         match column.kind:

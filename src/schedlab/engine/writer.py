@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
 from schedlab.engine.scenario import Scenario
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
-from schedlab.model.run import Run
+from schedlab.model.run import EVERYWHERE, Run, Where
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,12 +34,13 @@ class Writer(Protocol):
     def finish(self, config: dict[str, Any]) -> Run: ...
 
 
-def writer_for(scenario: Scenario, cluster: Cluster) -> Writer:
+def writer_for(scenario: Scenario, cluster: Cluster, brief: bool) -> Writer:
+    """`brief`: nobody looks at more than the summary of a run that has no folder."""
     # What makes tables takes longer to load than a small run takes: not before it is wanted.
-    from schedlab.engine.store import MemoryWriter, RunWriter
+    from schedlab.engine.store import BriefWriter, MemoryWriter, RunWriter
 
     if scenario.out is None:
-        return MemoryWriter(cluster)
+        return BriefWriter(cluster) if brief else MemoryWriter(cluster)
     return RunWriter(Path(scenario.out), cluster, force=scenario.force)
 
 
@@ -68,7 +69,7 @@ class _NoTables:
     def column(self, name: str, table: str = "jobs") -> NDArray[Any]:
         self._refuse()
 
-    def batches(self, names: Sequence[str], table: str) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, names: Sequence[str], table: str, where: Where = EVERYWHERE) -> Iterator[dict[str, NDArray[Any]]]:
         self._refuse()
 
     def frame(self, table: str) -> NoReturn:
@@ -77,7 +78,7 @@ class _NoTables:
     def of_job(self, table: str, sequence: int) -> NoReturn:
         self._refuse()
 
-    def arrow(self, table: str, columns: Sequence[str] | None = None) -> NoReturn:
+    def arrow(self, table: str, columns: Sequence[str] | None = None, where: Where = EVERYWHERE) -> NoReturn:
         self._refuse()
 
     def evidence(self, name: str) -> bytes:

@@ -22,6 +22,7 @@ from schedlab.engine.observer import Nodes, Observer
 from schedlab.execution.groups import by_group
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.suggest import did_you_mean
+from schedlab.model.workload import LONGEST
 
 Victims = Literal["requeue", "kill"]
 
@@ -36,9 +37,11 @@ class Reliability:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            if not getattr(self, field.name) > 0:
-                value = getattr(self, field.name)
-                raise InputError(f"failures: {field.name} cannot be {value!r}", hint="give a number above 0")
+            value = getattr(self, field.name)
+            never = field.name == "mtbf" and value == inf
+            if not never and (not isinstance(value, int | float) or not 0 < value <= LONGEST):
+                hint = f"give a number above 0, at most {LONGEST:g}"
+                raise InputError(f"failures: {field.name} cannot be {value!r}", hint=hint)
 
 
 class Outages:

@@ -24,6 +24,7 @@ from schedlab.model.errors import InputError
 from schedlab.model.states import NODE_STATES
 
 JOULES_PER_KWH = 3.6e6
+MOST_WATTS = 1e9  # of anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,9 @@ class Watts:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if value is not None and not value >= 0:
-                raise InputError(f"power: {field.name} cannot be {value!r}", hint="give watts, 0 or more")
+            if value is not None and (not isinstance(value, int | float) or not 0 <= value <= MOST_WATTS):
+                hint = f"give watts, 0 or more, at most {MOST_WATTS:g}"
+                raise InputError(f"power: {field.name} cannot be {value!r}", hint=hint)
 
     def rates(self) -> Rates:
         others = {"off": self.off, "down": self.off, "booting": self.idle if self.boot is None else self.boot}
@@ -68,7 +70,7 @@ class Power(Observer):
         groups: Mapping[str, Mapping[str, float]] | None = None,
         cap: float | None = None,
     ) -> None:
-        if cap is not None and not 0 < cap < inf:
+        if cap is not None and not 0 < cap <= MOST_WATTS:
             raise InputError(f"power: cap cannot be {cap!r}", hint="give watts, above 0")
         self._default = Watts(idle, active, per_core, off, boot)
         self._groups = groups or {}

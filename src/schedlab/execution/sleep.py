@@ -6,7 +6,9 @@ from heapq import heappop, heappush
 
 from schedlab._core import Job, View
 from schedlab.engine.observer import Nodes, Observer
+from schedlab.model.arguments import check_arguments
 from schedlab.model.errors import InputError
+from schedlab.model.workload import LONGEST
 
 
 class Sleep(Observer):
@@ -19,8 +21,11 @@ class Sleep(Observer):
     name = "sleep"
 
     def __init__(self, after: float = 600.0, boot: float = 120.0, keep: int = 0) -> None:
-        if not after > 0 or not boot > 0 or not keep >= 0:
-            raise InputError("sleep: after and boot have to be above 0, keep 0 or more")
+        check_arguments("float", after=after, boot=boot)
+        check_arguments("int", keep=keep)
+        if not 0 < after <= LONGEST or not 0 < boot <= LONGEST or not keep >= 0:
+            hint = f"after={after:g}, boot={boot:g}, keep={keep}; times are at most {LONGEST:g} s"
+            raise InputError("sleep: after and boot have to be above 0, keep 0 or more", hint=hint)
         self._wait, self._boot, self._keep = after, boot, keep
 
     def begin(self, view: View) -> None:

@@ -30,6 +30,8 @@ class StudyCheckpoint(Checkpoint):
         try:
             # Texts have names of files in them; what lies in these is in the identity that names the folder.
             saved = super().load({name: one for name, one in identity.items() if name not in _TEXTS})
+        except DiskError:  # what cannot be read now may be whole
+            raise
         except Exception as error:  # damaged; or whatever comes of unpickling what somebody wrote
             self.note = f"a checkpoint could not be taken up, its run began anew: {error}".partition("\n")[0]
             shutil.rmtree(self.folder, ignore_errors=True)

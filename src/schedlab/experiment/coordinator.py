@@ -12,13 +12,15 @@ from typing import Any
 
 from schedlab.experiment.checkpoint import beginning_anew
 from schedlab.experiment.folder import CHECKPOINTS, check_study_folder, checkpoint_folder, finished, locked
-from schedlab.experiment.ledger import Ledger, Status
+from schedlab.experiment.ledger import Ledger, Status, forget, seconds_of
 from schedlab.experiment.meter import DECIDING
 from schedlab.experiment.mirror import Mirror, Tell, check_mirror
 from schedlab.experiment.plan import Part, PlannedRun, plan
 from schedlab.experiment.pool import LocalWorkers, Outcome, Workers
 from schedlab.experiment.study import Study
-from schedlab.model.errors import InputError, SchedlabError
+from schedlab.files.whole_file import whole_file
+from schedlab.model.disk import disk_error
+from schedlab.model.errors import DiskError, InputError, SchedlabError
 from schedlab.model.stopping import TerminatedError
 from schedlab.model.version import VERSION
 
@@ -61,11 +63,12 @@ def run_study(
         check_mirror(folder, mirror, runs)
         check_study_folder(mirror)
     own = runs if part is None else part.of_plan(runs)
-    with opened(folder) as ledger:
-        (folder / "study.toml").write_text(study.text)
+    with opened(folder, tell) as ledger, _stopped_by_disks(folder):
+        with whole_file(folder / "study.toml") as file:
+            file.write(study.text.encode())
         ledger.set_plan(runs, facts)
         ledger.write_plan()
-        ledger.reconcile()
+        ledger.reconcile(seconds_of(folder, forget(folder, tell)))
         _clear(folder)
         copies = None if mirror is None else Mirror(folder, mirror, study.text, runs, facts, tell)
         if copies is not None:
@@ -125,11 +128,23 @@ def described(study: Study, part: Part | None = None) -> dict[str, Any]:
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[Ledger]:
+def opened(folder: Path, tell: Tell = lambda _: None) -> Iterator[Ledger]:
     """The ledger of a study for its one writer; a copy of it is made first."""
-    with locked(folder), closing(Ledger(folder)) as ledger:
+    with locked(folder), closing(Ledger.checked(folder, tell)) as ledger:
+        for path in (*folder.glob(".*.partial-*"), *(folder / "results").glob(".*")):  # of one that was killed
+            path.unlink(missing_ok=True)
         ledger.back_up()
         yield ledger
+
+
+@contextmanager
+def _stopped_by_disks(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except DiskError as error:
+        raise _stopped(str(error)) from error
+    except OSError as error:
+        raise _stopped(str(disk_error("cannot be written or read", error.filename or folder, error))) from error
 
 
 class _Work:
@@ -195,7 +210,7 @@ class _Work:
             if self._copies is not None:
                 self._copies.copy(run.identity)
             return
-        if outcome.disk:
+        if outcome.disk or outcome.memory:
             raise _stopped(outcome.error)
         tried = self._tried(run)
         if outcome.lost and tried < ATTEMPTS:
@@ -218,7 +233,7 @@ class _Work:
 
 
 def _stopped(said: str) -> StoppedError:
-    """By a disk; what is said ends with a hint."""
+    """By a disk, or by too little memory; what is said ends with a hint."""
     return StoppedError(f"the study has stopped: {said}; then the same command goes on: nothing done is lost")
 
 
@@ -228,8 +243,6 @@ def _clear(folder: Path) -> None:
     for path in (folder / "runs").iterdir():
         if path.is_dir() and path.name not in there:
             shutil.rmtree(path, ignore_errors=True)
-    for path in (folder / "results").glob(".*"):
-        path.unlink(missing_ok=True)
     for path in (folder / CHECKPOINTS).glob("*"):
         if path.name in there:
             shutil.rmtree(path, ignore_errors=True)

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from schedlab.experiment.coordinator import asked
 from schedlab.experiment.execute import execute
-from schedlab.experiment.folder import result_file
 from schedlab.experiment.inputs import Inputs
-from schedlab.experiment.ledger import result_seconds
+from schedlab.experiment.ledger import seconds_of
 from schedlab.experiment.plan import Part, PlannedRun, plan
 from schedlab.experiment.study import Study
 from schedlab.model.random import random_stream
@@ -38,8 +37,9 @@ class Cost:
 def expected_cost(study: Study, folder: Path, workers: int | None = None, part: Part | None = None) -> Cost:
     """Measured on finished runs; where there are none, on a few from all over the plan, which are not kept."""
     runs = plan(study) if part is None else part.of_plan(plan(study))
-    finished = [path for run in runs if (path := result_file(folder, run.identity)).is_file()]
-    taken = [result_seconds(path) for path in finished] or _tried(study, runs)
+    known = seconds_of(folder, lambda *_: None)
+    finished = [known[run.identity] for run in runs if run.identity in known]
+    taken = finished or _tried(study, runs)
     return Cost(len(runs), len(finished), sum(taken) / len(taken), len(taken), workers or os.cpu_count() or 1)
 
 

@@ -58,7 +58,8 @@ def execute(run: PlannedRun, asked: dict[str, Any], folder: Path, inputs: Inputs
         "summary": _plain(summary_of(simulated, trim=selection(asked))),
         "missing": missing_jobs(simulated, selection(asked)),
         "metrics": _measured(simulated, asked["metrics"]),
-        "files": {} if place is None else file_hashes(place),
+        "files": (hashes := {} if place is None else file_hashes(place)),
+        "sizes": {name: (place / name).stat().st_size for name in hashes} if place else {},
         "seconds": {
             "workload": made - begin,
             "engine": simulated.config.get("timing", {}).get("engine", 0.0),

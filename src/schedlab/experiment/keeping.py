@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import tarfile
 from collections.abc import Iterator
@@ -13,14 +12,19 @@ from typing import Any
 from schedlab.experiment.coordinator import opened
 from schedlab.experiment.folder import (
     CHECKPOINTS,
+    LEDGER,
+    PLAN,
+    DamagedError,
     check_study_folder,
     copy_run,
     file_hashes,
     finished,
+    read_locked,
+    read_result,
     result_file,
     run_folder,
 )
-from schedlab.experiment.ledger import BACKUPS, LEDGER, PLAN, Ledger, read_plan
+from schedlab.experiment.ledger import BACKUPS, Ledger, forget, read_plan, seconds_of
 from schedlab.experiment.merging import refusals
 from schedlab.files.whole_file import whole_file
 from schedlab.model.errors import InputError, InputErrors
@@ -41,7 +45,7 @@ def verify(folder: Path, *, discard: bool = False) -> list[str]:
         wrong = _wrong(folder)
         for identity, _ in wrong:
             result_file(folder, identity).unlink(missing_ok=True)
-        ledger.reconcile()
+        ledger.reconcile(seconds_of(folder, forget(folder, lambda _: None)))
     return [f"{identity}: {problem}" for identity, problem in wrong]
 
 
@@ -52,13 +56,9 @@ def _wrong(folder: Path) -> list[tuple[str, str]]:
 def offences(folder: Path, identity: str) -> Iterator[str]:
     """What is wrong with one run."""
     try:
-        result = json.loads(result_file(folder, identity).read_text())
-        expected: dict[str, str] = result["files"]
-        if result["identity"] != identity:
-            yield f"its result is that of {result['identity']}"
-            return
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        yield f"its result cannot be read: {error!r:.80}"
+        expected: dict[str, str] = read_result(folder, identity)["files"]
+    except DamagedError as error:
+        yield error.message
         return
     place = run_folder(folder, identity)
     found = file_hashes(place) if place.is_dir() else {}
@@ -73,7 +73,7 @@ def offences(folder: Path, identity: str) -> Iterator[str]:
 
 def export_study(folder: Path, out: Path) -> int:
     """The study as one archive (.tar, .tar.gz, .tar.zst); the number of runs in it."""
-    with opened(folder), whole_file(out) as file, tarfile.open(fileobj=file, mode="w|") as archive:
+    with read_locked(folder), whole_file(out) as file, tarfile.open(fileobj=file, mode="w|") as archive:
         identities = finished(folder)
         for name in ("study.toml", PLAN):
             archive.add(folder / name, name)
@@ -115,7 +115,7 @@ def _take(source: Path, folder: Path, ledger: Ledger) -> tuple[int, int]:
         new = sorted(set(identities) - set(finished(folder)))
         for identity in new:
             copy_run(identity, place, folder)
-        ledger.reconcile()
+        ledger.reconcile(seconds_of(folder, forget(folder, lambda _: None)))
     return len(new), len(identities) - len(new)
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from schedlab.experiment.folder import finished, result_file
-from schedlab.experiment.ledger import PLAN, Ledger, read_plan
+from schedlab.experiment.folder import PLAN, finished, read_result, result_file
+from schedlab.experiment.ledger import Ledger, read_plan
 from schedlab.experiment.named_files import file_names
 from schedlab.experiment.plan import PlannedRun
 from schedlab.model.errors import InputError
@@ -81,17 +81,9 @@ def _named(point: Mapping[str, Any]) -> str:
 
 def _unequal(place: Path, identities: Sequence[str], folder: Path, source: str) -> Iterator[InputError]:
     for identity in sorted(set(identities) & set(finished(folder))):
-        theirs, mine = (content(_read(result_file(where, identity))) for where in (place, folder))
+        theirs, mine = (content(read_result(where, identity)) for where in (place, folder))
         differing = [name for name in mine | theirs if mine.get(name) != theirs.get(name)]
         if differing:
             message = f"its run {identity} has another result than {result_file(folder, identity)}"
             hint = "the same input gives the same result: find out which of them is wrong"
             yield InputError(f"{message}: {', '.join(differing)} differ", where=source, hint=hint)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return dict(json.loads(path.read_text()))
-    except (OSError, ValueError, TypeError) as error:
-        hint = "schedlab experiment verify --discard forgets it"
-        raise InputError(f"cannot be read: {error!r:.80}", where=str(path), hint=hint) from None

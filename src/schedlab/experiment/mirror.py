@@ -5,7 +5,6 @@ The copy is the folder of a study as well: it can be reported, imported, and gon
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
@@ -13,9 +12,10 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from schedlab.experiment.folder import BusyError, copy_run, finished, locked, result_file
-from schedlab.experiment.ledger import PLAN, Ledger, read_plan, result_seconds
+from schedlab.experiment.folder import PLAN, BusyError, copy_run, finished, locked, read_result, result_file
+from schedlab.experiment.ledger import Ledger, forget, read_plan, seconds_of
 from schedlab.experiment.plan import PlannedRun
+from schedlab.files.whole_file import whole_file
 from schedlab.model.errors import InputError
 
 PATIENCE = 1.0  # seconds for the copy under way, where the study is given up
@@ -74,7 +74,7 @@ class Mirror:
                 self._tell(f"--mirror: {self.target} is on the same disk as {self._folder}: both would be lost with it")
         except BusyError:
             raise
-        except (OSError, InputError, sqlite3.Error) as error:
+        except (OSError, InputError) as error:
             self._note(error)
         self._thread.start()
         for identity in finished(self._folder):
@@ -108,7 +108,7 @@ class Mirror:
                 self._missing.append(self._missing.pop(0))
                 self._copy(self._missing[-1])
                 self._missing.pop()
-        except (OSError, InputError, sqlite3.Error) as error:
+        except (OSError, InputError) as error:
             self._note(error)
 
     def _reach(self) -> None:
@@ -117,12 +117,14 @@ class Mirror:
             return
         with ExitStack() as held:
             held.enter_context(locked(self.target))
-            (self.target / "study.toml").write_text(self._text)
-            with closing(Ledger(self.target)) as ledger:
+            with whole_file(self.target / "study.toml") as file:
+                file.write(self._text.encode())
+            with closing(Ledger.checked(self.target, self._tell)) as ledger:
                 ledger.set_plan(list(self._plan.values()), self._study)
                 ledger.write_plan()
-                ledger.reconcile()
-            self._noted = set(finished(self.target))
+                there = seconds_of(self.target, forget(self.target, self._tell))
+                ledger.reconcile(there)
+            self._noted = set(there)
             self._held = held.pop_all()
         self._reached = True
 
@@ -133,7 +135,7 @@ class Mirror:
             copy_run(identity, self._folder, self.target)
         if identity in self._plan and identity not in self._noted:
             with closing(Ledger(self.target)) as ledger:
-                ledger.done(self._plan[identity], result_seconds(there))
+                ledger.done(self._plan[identity], read_result(self.target, identity)["seconds"]["all"])
             self._noted.add(identity)
 
     def _note(self, error: Exception) -> None:

@@ -32,6 +32,7 @@ class Outcome:
     traceback: str = ""
     lost: bool = False
     disk: bool = False  # it fails, as it would the others
+    memory: bool = False  # there is too little, for the others too
     note: str = ""  # what the user should know
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,8 +27,8 @@ from schedlab.engine.store import read_run
 from schedlab.experiment.coverage import copies_told, coverage, coverage_of_logs
 from schedlab.experiment.execute import selection
 from schedlab.experiment.first_workflows import over_first_workflows
-from schedlab.experiment.folder import finished, result_file, run_folder
-from schedlab.experiment.ledger import Ledger, Status
+from schedlab.experiment.folder import DamagedError, is_study, losses, run_folder
+from schedlab.experiment.ledger import Ledger, Status, whole_results
 from schedlab.experiment.plan import Part
 from schedlab.experiment.short_names import files_in, short_names, with_names
 from schedlab.experiment.started import StartedJobs
@@ -92,20 +92,20 @@ class Context:
 
 
 class Results:
-    """The finished runs of a study's folder."""
+    """The finished runs of a study's folder, which is only read. What is damaged is in `warnings`, and left out."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        if not (self.folder / "ledger.sqlite").is_file():
+        if not is_study(self.folder):
             hint = "schedlab experiment run STUDY.toml makes one"
             raise InputError("is not the folder of a study: it has no ledger", where=str(folder), hint=hint)
-        ledger = Ledger(self.folder)
-        try:
+        self.warnings: list[str] = []
+        with closing(Ledger.to_read(self.folder, self.warnings.append)) as ledger:
+            self._whole = dict(whole_results(self.folder, self._left_out))
+            ledger.reconcile({identity: result["seconds"]["all"] for identity, result in self._whole.items()})
             self.study = ledger.study()
             self.planned = ledger.planned()
             self.status: Status = ledger.status()
-        finally:
-            ledger.close()
         self._files: dict[str, dict[str, str]] = {}  # parameter -> file -> what it is called
 
     @property
@@ -145,8 +145,19 @@ class Results:
     @cached_property
     def results(self) -> list[dict[str, Any]]:
         """The content of the result files, in the order of the plan, and with its names of files."""
-        found = ((run, result_file(self.folder, run.identity)) for run in self.planned)
-        return [json.loads(path.read_text()) | {"point": run.point} for run, path in found if path.is_file()]
+        found = ((run, self._whole.get(run.identity)) for run in self.planned)
+        return [result | {"point": run.point} for run, result in found if result is not None]
+
+    def losses(self) -> list[str]:
+        """Files of finished runs that are missing or cut off, without reading them: `verify` compares every byte."""
+        return [
+            f"{run_folder(self.folder, result['identity'])}: {loss}"
+            for result in self.results
+            for loss in losses(self.folder, result)
+        ]
+
+    def _left_out(self, _identity: str, error: DamagedError) -> None:
+        self.warnings.append(f"{error.where}: {error.message}: left out; {error.hint}")
 
     @property
     def part(self) -> str:
@@ -162,7 +173,7 @@ class Results:
     @property
     def runs_of_others(self) -> int:
         """Finished runs in the folder that are not of this plan: of another study, or of this one before a change."""
-        return len(set(finished(self.folder)) - {run.identity for run in self.planned})
+        return len(self._whole.keys() - {run.identity for run in self.planned})
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -280,7 +291,7 @@ class Results:
             )
             for one in self.results
         )
-        return notes_together(list(said))
+        return [*self.warnings, *notes_together(list(said))]
 
     def contexts(self) -> list[Context]:
         """What can be compared with each other, in the order of the plan; nothing if no run is finished."""

@@ -11,11 +11,15 @@ import json
 import os
 import signal
 import sys
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING, Any
 
 from schedlab.experiment.answer import answer
+from schedlab.model.little_memory import be_careful
+
+if TYPE_CHECKING:
+    from schedlab.experiment.inputs import Inputs
 
 PR_SET_PDEATHSIG = 1
 
@@ -24,17 +28,25 @@ def main() -> None:
     answers = _own_output()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the coordinator, who lets us finish
     die_with_parent()
-    from schedlab.experiment.execute import execute
-    from schedlab.experiment.inputs import Inputs
-    from schedlab.experiment.plan import PlannedRun
-
-    inputs = Inputs()
+    be_careful()
     for line in sys.stdin:
-        task = json.loads(line)
-        run = PlannedRun.from_dict(task["run"])
-        said = answer(partial(execute, run, task["asked"], Path(task["folder"]), inputs))
+        said = answer(partial(_executed, json.loads(line)))
         answers.write(json.dumps(said) + "\n")
         answers.flush()
+
+
+def _executed(task: dict[str, Any]) -> dict[str, Any]:
+    from schedlab.experiment.execute import execute
+    from schedlab.experiment.plan import PlannedRun
+
+    return execute(PlannedRun.from_dict(task["run"]), task["asked"], Path(task["folder"]), _inputs())
+
+
+@cache
+def _inputs() -> Inputs:
+    from schedlab.experiment.inputs import Inputs
+
+    return Inputs()
 
 
 def _own_output() -> IO[str]:

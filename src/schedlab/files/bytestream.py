@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.model.confined import OutsideError
+from schedlab.model.disk import disk_fails, remedy
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.suggest import closest
 
@@ -58,7 +59,8 @@ class ByteStream:
         except PermissionError:
             raise _not_permitted(self.path) from None
         except OSError as error:
-            raise InputError(f"cannot be read: {error.strerror or error}", where=str(self.path)) from error
+            hint = remedy(error.errno or 0) if disk_fails(error) else ""
+            raise InputError(f"cannot be read: {error.strerror or error}", where=str(self.path), hint=hint) from error
 
     def _pieces(self, raw: _Raw) -> Iterator[bytes]:
         start = raw.peek(8)

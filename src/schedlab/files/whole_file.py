@@ -18,21 +18,31 @@ from schedlab.model.errors import DiskError
 @contextmanager
 def whole_file(path: Path) -> Iterator[Any]:
     """A file that appears under its name only if nothing went wrong."""
-    if path.is_dir():
-        raise _cannot_write(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
-    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
+    with whole_files(path) as [partial], _writer(partial, path.suffix) as file:
+        yield file
+
+
+@contextmanager
+def whole_files(*paths: Path) -> Iterator[list[Path]]:
+    """Under which names to write them: all of them appear under their own, or none does."""
+    for path in paths:
+        if path.is_dir():
+            raise _cannot_write(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
+    partials = [path.with_name(f".{path.name}.partial-{os.getpid()}") for path in paths]
     try:
-        with _writer(partial, path.suffix) as file:
-            yield file
-        with partial.open("rb") as written:
-            os.fsync(written.fileno())
-        partial.replace(path)
+        yield partials
+        for partial in partials:
+            with partial.open("rb") as written:
+                os.fsync(written.fileno())
+        for partial, path in zip(partials, paths, strict=True):
+            partial.replace(path)
     except OutsideError:
         raise
     except OSError as error:
-        raise _cannot_write(path, error) from error
+        raise _cannot_write(paths[0], error) from error
     finally:
-        partial.unlink(missing_ok=True)
+        for partial in partials:
+            partial.unlink(missing_ok=True)
 
 
 @contextmanager

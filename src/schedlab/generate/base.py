@@ -15,6 +15,7 @@ from schedlab.model.version import VERSION
 from schedlab.model.workload import JobBatch, ReadReport, Workload
 
 BATCH = 1 << 16  # jobs drawn at a time
+MOST_JOBS = 10**12  # those that are put in are numbered from there on
 LOT = 10_000  # jobs drawn with a seed of their own, beyond those of a workload
 
 # Second 0 of every generated workload: a Monday, midnight. Models with a daily or weekly cycle count from there.
@@ -90,6 +91,8 @@ def generate(
     Nothing is kept in memory: each pass over the batches draws the same jobs again.
     """
     _refuse_endless(jobs, span)
+    if seed < 0:
+        raise InputError(f"{seed} is not a seed", hint="a whole number from 0")
 
     report = ReadReport()
 
@@ -123,7 +126,7 @@ def _refuse_endless(jobs: int | None, span: float | None) -> None:
     hint = "say how many jobs, or for how many seconds"
     if jobs is None and span is None:
         raise InputError("a model has no end of its own", where="generate", hint=hint)
-    if jobs is not None and jobs < 1:
-        raise InputError(f"jobs is {jobs}, expected at least 1", where="generate", hint=hint)
+    if jobs is not None and not 1 <= jobs <= MOST_JOBS:
+        raise InputError(f"jobs is {jobs}, expected 1 to {MOST_JOBS:,}", where="generate", hint=hint)
     if span is not None and not 0 < span < math.inf:
         raise InputError(f"span is {span}, expected a number of seconds above 0", where="generate", hint=hint)

@@ -19,6 +19,7 @@ from schedlab.workload.phases import with_phases
 
 SAMPLE = 20_000  # jobs at the beginning of the workload that say how long fill jobs run
 INTERVAL = 10.0  # seconds between fill jobs that take the machine within the wait
+MOST_FILL = 10_000_000  # fill jobs
 FILL = 2 * 10**12  # fill jobs are numbered from here on: far from those of any log
 
 Floats = NDArray[np.float64]
@@ -124,8 +125,11 @@ def _fill_jobs(sample: _Sample, capacity: int, job_cores: int, length: float, ba
     # are wide.
     mean = float((sample.cores * sample.runtime).sum() / sample.cores.sum())
     queueing = max(1, round((backlog + length) * capacity / (job_cores * mean)))
-    queued = random.permutation(sample.draw(sample.cores, queueing))
+    if occupying + queueing > MOST_FILL:
+        found = f"{occupying + queueing:,} fill jobs of {job_cores} cores, at most {MOST_FILL:,} are possible"
+        raise InputError(found, where="fill", hint="a shorter wait, or larger fill jobs")
     cores = np.full(occupying + queueing, job_cores)
+    queued = random.permutation(sample.draw(sample.cores, queueing))
     cores[occupying - 1] = capacity - job_cores * (occupying - 1)
     return JobBatch.of(
         id=FILL + 1 + np.arange(occupying + queueing),

@@ -34,11 +34,11 @@ COSTS: dict[str, Cost] = {"bounded_slowdown": bounded_slowdown, "wait": wait, "s
 
 
 def find_cost(reward: str | Cost) -> Cost:
-    if not isinstance(reward, str):
+    if callable(reward):
         return reward
-    if reward not in COSTS:
+    if not isinstance(reward, str) or reward not in COSTS:
         listing = f"one of {', '.join(COSTS)}, or a function of a job"
-        raise InputError(f"there is no reward '{reward}'", hint=did_you_mean(reward, COSTS, listing))
+        raise InputError(f"there is no reward '{reward}'", hint=did_you_mean(str(reward), COSTS, listing))
     return COSTS[reward]
 
 

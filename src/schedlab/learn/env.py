@@ -17,6 +17,7 @@ from schedlab.learn.cost import Bill, Cost, find_cost
 from schedlab.learn.episode import Episode, Rules
 from schedlab.learn.log import Log
 from schedlab.learn.render import rendered
+from schedlab.model.arguments import check_arguments, shown
 from schedlab.model.cluster import Cluster
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
@@ -24,6 +25,7 @@ from schedlab.model.suggest import did_you_mean
 from schedlab.model.workload import Workload
 
 Kind = Literal["job", "priority"]
+LARGEST_WINDOW = 1_000_000
 Action: TypeAlias = int | np.integer[Any] | NDArray[Any]
 
 
@@ -59,10 +61,12 @@ class SchedulingEnv(gymnasium.Env[observation.Observation, Action]):
         **options: Any,
     ) -> None:
         _refuse_nonsense(window, episode, action, render_mode)
-        scenario = Scenario(workload, cluster, **options).loaded()
+        check_arguments("bool", backfill=backfill)
+        check_arguments("str", placement=placement)
+        scenario = Scenario.of(workload, cluster, **options).loaded()
         jobs, self.cluster = scenario.inputs
         self._log = Log(jobs, self.cluster, placement, scenario.requests)
-        self._length = min(episode, len(self._log))
+        self._length = min(int(episode), len(self._log))
         self._window, self._kind, self._cost = window, action, find_cost(reward)
         self._rules = Rules(scenario, window, backfill, placement)
         self._episode: Episode | None = None
@@ -89,6 +93,7 @@ class SchedulingEnv(gymnasium.Env[observation.Observation, Action]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[observation.Observation, dict[str, Any]]:
+        check_arguments("dict | None", options=options)
         super().reset(seed=seed)
         self.close()
         self._jobs = self._log.window(self._start(options or {}), self._length)
@@ -100,7 +105,7 @@ class SchedulingEnv(gymnasium.Env[observation.Observation, Action]):
         episode = self._playing()
         if episode.over:
             raise ResetNeeded("the episode is over: call reset()")
-        if self._kind == "job" and int(action) < 0:
+        if self._kind == "job" and _position(action, "action") < 0:
             raise InputError(f"there is no job at position {action}", hint="positions count from 0")
         now = episode.view.now
         started = episode.pick(int(action)) if self._kind == "job" else episode.rank(np.asarray(action))
@@ -146,7 +151,7 @@ class SchedulingEnv(gymnasium.Env[observation.Observation, Action]):
             )
         if "start" not in options:
             return int(self.np_random.integers(len(self.starts)))
-        start = int(options["start"])
+        start = _position(options["start"], "start")
         if start not in self.starts:
             raise InputError(
                 f"an episode cannot start at job {start}", hint=f"the last possible start is {self.starts[-1]}"
@@ -154,7 +159,19 @@ class SchedulingEnv(gymnasium.Env[observation.Observation, Action]):
         return start
 
 
+def _position(given: Any, name: str) -> int:
+    try:
+        return int(given)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name} is {shown(given)}, expected the position of a job") from None
+
+
 def _refuse_nonsense(window: int, episode: int, action: str, render_mode: str | None) -> None:
+    check_arguments("int", window=window, episode=episode)
+    check_arguments("str", action=action)
+    check_arguments("str | None", render_mode=render_mode)
+    if window > LARGEST_WINDOW:
+        raise InputError(f"window is {window}, expected at most {LARGEST_WINDOW:,} jobs")
     for name, value in (("window", window), ("episode", episode)):
         if value < 1:
             raise InputError(f"{name} is {value}, expected at least 1 job")

@@ -7,10 +7,12 @@ can be made to lead here (DNS rebinding), so that his page and the server seem t
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 from collections.abc import Collection
 from functools import cache
 
+_HOST = re.compile(r"(?:\[([^]]*)\]|([^:\[\]]*))(?::[0-9]{0,5})?")
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -27,10 +29,9 @@ def is_foreign(host: str, origin: str | None, site: str | None) -> bool:
 
 
 def host_name(host: str) -> str:
-    """Without the port and the brackets of IPv6."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    return host.rpartition(":")[0].lower() if host.count(":") == 1 else host.lower()
+    """Without the port and the brackets of IPv6; what has another form is left as it is, and is no name."""
+    found = _HOST.fullmatch(host)
+    return (found[1] or found[2] if found else host).lower()
 
 
 def _is_own(name: str, served: str) -> bool:

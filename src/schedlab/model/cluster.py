@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from schedlab.model.errors import InputError
+from schedlab.model.arguments import check_arguments, check_each, check_fields, shown
+from schedlab.model.errors import InputError, InputErrors
 
 if TYPE_CHECKING:
     from schedlab.model.network import Network
 
 
+MOST_NODES = 10_000_000  # a typing error should not fill the memory
 MOST_CORES = 2**31 - 1  # of a node, or of a pool: shares of nodes are counted in 32 bits
 
 
@@ -90,7 +92,11 @@ class Cluster:
 
     def __post_init__(self) -> None:
         """Names are how results tell nodes apart."""
+        check_fields(self)
+        for name, kind in (("groups", NodeGroup), ("partitions", Partition), ("switches", Switch)):
+            check_each(getattr(self, name), kind, name, self.name)
         for group in self.groups:
+            _refuse_nonsense(group)
             if (cores := group.resources.get("cores", 0)) > MOST_CORES:
                 hint = "count in larger units, nodes say"
                 raise InputError(
@@ -110,6 +116,7 @@ class Cluster:
     @classmethod
     def uniform(cls, nodes: int, cores: int = 1, **resources: int) -> Cluster:
         """`nodes` identical nodes."""
+        check_arguments("int", nodes=nodes, cores=cores, **resources)
         if nodes < 1 or cores < 0:
             raise InputError(f"a cluster of {nodes} nodes with {cores} cores each cannot run anything")
         group = NodeGroup("nodes", nodes, {"cores": cores, **resources}, width=len(str(nodes)))
@@ -118,6 +125,7 @@ class Cluster:
     @classmethod
     def of_cores(cls, cores: int) -> Cluster:
         """One pool of cores: nodes do not matter."""
+        check_arguments("int", cores=cores)
         if cores < 1:
             raise InputError(f"a pool of {cores} cores cannot run anything")
         return cls((NodeGroup("pool", 1, {"cores": cores}, prefix="pool"),), pool=True, name=f"pool:{cores}")
@@ -166,6 +174,22 @@ class Cluster:
         partitions = tuple(Partition(p["name"], tuple(p["groups"]), p["default"]) for p in data["partitions"])
         switches = tuple(Switch(s["name"], s["nodes"], tuple(s["switches"])) for s in data.get("switches", ()))
         return cls(groups, partitions, data["pool"], data["name"], switches, _network(data.get("network")))
+
+
+def _refuse_nonsense(group: NodeGroup) -> None:
+    bounds = {"count": (1, MOST_NODES), "sockets": (1, MOST_CORES), "first": (0, 10**18), "width": (0, 100)}
+    wrong = [
+        f"{name} is {number}, expected a number from {least} to {most:,}"
+        for name, (least, most) in bounds.items()
+        if not least <= (number := getattr(group, name)) <= most
+    ]
+    wrong += [
+        f"{shown(name)} is {shown(amount)} in resources, expected whole numbers from 0 on"
+        for name, amount in group.resources.items()
+        if not isinstance(name, str) or not isinstance(amount, int) or not 0 <= amount < 2**63
+    ]
+    if wrong:
+        raise InputErrors([InputError(text, where=f"NodeGroup {group.name}") for text in wrong])
 
 
 def _network(data: dict[str, Any] | None) -> Network | None:

@@ -92,6 +92,8 @@ def limit(bounds: Bounds) -> None:
         if most and (hard == resource.RLIM_INFINITY or most < hard):
             resource.setrlimit(which, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with suppress(OSError):  # if the machine has no memory left, this ends, not what started it
+        Path("/proc/self/oom_score_adj").write_text("500")
 
 
 def lock(bounds: Bounds) -> bool:

@@ -12,7 +12,7 @@ from schedlab.model.confined import OutsideError
 from schedlab.model.errors import DiskError
 
 _FAILING_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.ESTALE)  # whatever is written
-_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
+FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 _FAILING = "the disk, or the way to it, fails: look at it, or choose another one"
 _REMEDIES = {
     errno.ENOSPC: "free some space, or write to another disk",
@@ -22,7 +22,7 @@ _REMEDIES = {
     errno.EMFILE: "allow more open files (ulimit -n)",
     errno.ENFILE: "too many files are open on this machine: wait, or close some programs",
     errno.ENOENT: "somebody has removed it meanwhile, or it cannot be made: choose another place",
-    **dict.fromkeys(_FORBIDDEN, "choose a folder that you may write to"),
+    **dict.fromkeys(FORBIDDEN, "choose a folder that you may write to"),
 }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from schedlab.model.errors import InputError, InputErrors
 
 SHOWN = 20  # mistakes of one kind of thing that are told one by one
+MOST = 200  # of all kinds
 
 
 class Mistakes:
@@ -14,6 +15,9 @@ class Mistakes:
 
     def __init__(self) -> None:
         self._found: dict[str, tuple[str, int, InputError]] = {}
+
+    def __len__(self) -> int:
+        return len(self._found)
 
     def __bool__(self) -> bool:
         return bool(self._found)
@@ -30,15 +34,15 @@ class Mistakes:
         if self._found:
             files = list(dict.fromkeys(file for file, _, _ in self._found.values()))
             ordered = sorted(self._found.values(), key=lambda found: (files.index(found[0]), found[1]))
-            raise InputErrors([error for _, _, error in ordered])
+            raise_first([error for _, _, error in ordered], files[0], MOST)
 
 
-def raise_first(mistakes: Sequence[InputError], where: str) -> None:
+def raise_first(mistakes: Sequence[InputError], where: str, shown: int = SHOWN) -> None:
     """Those that are shown, and how many more there are `where` they are from; nothing happens if there are none."""
     if mistakes:
-        more = len(mistakes) - SHOWN
+        more = len(mistakes) - shown
         rest = [InputError(f"and {more:,} more mistakes", where=where)] if more > 0 else []
-        raise InputErrors([*mistakes[:SHOWN], *rest])
+        raise InputErrors([*mistakes[:shown], *rest])
 
 
 def printable(text: str, most: int = 1000) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from typing import Any, NamedTuple
 
 from schedlab.model.errors import InputError
@@ -87,6 +88,13 @@ def _arguments(rest: str, where: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 def _literal(node: ast.expr, where: str) -> Any:
+    for part in ast.walk(node):
+        if (
+            isinstance(part, ast.Constant)
+            and isinstance(part.value, int | float)
+            and abs(part.value) > sys.float_info.max
+        ):
+            raise InputError("the arguments have a number that is too large", where=where, hint="at most 1e300")
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, RecursionError, MemoryError):

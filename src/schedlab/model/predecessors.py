@@ -9,7 +9,9 @@ from typing import Any, NamedTuple, Protocol, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.model.arguments import shown
 from schedlab.model.errors import InputError
+from schedlab.model.job_columns import as_column, lists_of
 
 ENDED, COMPLETED, NOT_COMPLETED, STARTED = range(4)
 CONDITIONS = ("ended", "completed", "not completed", "started")  # the core's codes are positions here
@@ -38,20 +40,37 @@ def _code(predecessor: Predecessor) -> int:
     condition = predecessor.condition
     if isinstance(condition, int) and 0 <= condition < len(CONDITIONS):
         return condition
-    if condition in CONDITIONS:
+    if isinstance(condition, str) and condition in CONDITIONS:
         return CONDITIONS.index(condition)
     expected = ", ".join(CONDITIONS)
-    raise InputError(f"a predecessor (job {_id(predecessor.job)}) has the condition {condition!r}, expected {expected}")
+    raise InputError(
+        f"a predecessor (job {_id(predecessor.job)}) has the condition {shown(condition)}, expected {expected}"
+    )
 
 
-def _id(job: SupportsIndex | HasId) -> int:
-    return job.__index__() if isinstance(job, SupportsIndex) else job.id
+def _id(job: Any) -> int:
+    try:
+        found = job.__index__() if isinstance(job, SupportsIndex) else job.id
+        if -(2**63) <= found < 2**63:
+            return int(found)
+    except (TypeError, AttributeError):
+        pass  # it is told below
+    raise InputError(f"a predecessor is {shown(job)}, expected the id of a job", hint="predecessors=[[], [1]]")
 
 
 def plain(given: Iterable[Predecessor | SupportsIndex | HasId]) -> list[tuple[int, int, float]]:
     """Id, code of the condition and delay of each; a job or a number alone has to have ended."""
     found = [one if isinstance(one, Predecessor) else Predecessor(one) for one in given]
-    return [(_id(one.job), _code(one), float(one.delay)) for one in found]
+    return [(_id(one.job), _code(one), _delay(one)) for one in found]
+
+
+def _delay(predecessor: Predecessor) -> float:
+    try:
+        return float(predecessor.delay)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            f"a predecessor (job {_id(predecessor.job)}) has the delay {shown(predecessor.delay)}, expected seconds"
+        ) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,14 +91,14 @@ class Predecessors:
         cls, lists: Sequence[Iterable[Predecessor | SupportsIndex]], any: Sequence[bool] | None = None
     ) -> Predecessors:
         """From a list for each job; a number alone is a job that has to have ended."""
-        found = [plain(some) for some in lists]
+        found = [plain(some) for some in lists_of(lists, "predecessors", object, "predecessors=[[], [1], [1, 2]]")]
         flat = [predecessor for some in found for predecessor in some]
         return cls(
             end=np.cumsum([len(some) for some in found], dtype=np.int64),
             job=np.array([job for job, _, _ in flat], np.int64),
             condition=np.array([condition for _, condition, _ in flat], np.uint8),
             delay=np.array([delay for _, _, delay in flat], np.float64),
-            any=np.array([False] * len(found) if any is None else any, np.uint8),
+            any=as_column("any", [False] * len(found) if any is None else any, np.uint8),
         )
 
     @classmethod

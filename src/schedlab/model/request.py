@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from schedlab.model.arguments import check_fields, shown
+from schedlab.model.errors import InputError
+
+MOST_AMOUNT = 2**63 - 1  # of a resource
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -74,3 +79,17 @@ class Request:
 
 
 SINGLE_CORE = Request()
+
+
+def refuse_nonsense(request: Request) -> None:
+    """What no cluster can make sense of: other types, negative amounts."""
+    if not isinstance(request, Request):
+        raise InputError(f"{shown(request)} is not a Request", hint="Request({'cores': 4, 'gpus': 1})")
+    check_fields(request)
+    for name, amount in request.chunk.items():
+        if not isinstance(name, str) or not isinstance(amount, int) or not 0 <= amount <= MOST_AMOUNT:
+            hint = "whole numbers from 0 on, memory in bytes: Request({'cores': 4, 'memory': 8 * 2**30})"
+            raise InputError(f"a chunk has {shown(amount)} of {shown(name)}", where="Request", hint=hint)
+    for name in ("per_node_min", "per_node_max"):
+        if not 0 <= (number := getattr(request, name)) < 2**31:
+            raise InputError(f"{name} is {number}", where="Request", hint="chunks on a node; 0: any number")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from schedlab.model.story import Story
 
 
+Where = Mapping[str, tuple[float, float]]  # of columns the least and the greatest value that are looked for
+EVERYWHERE: Where = {}
+
+
 class Tables(Protocol):
     """The tables of a run (`model.tables`), on disk or in memory, readable a column at a time to keep memory small."""
 
@@ -34,8 +38,8 @@ class Tables(Protocol):
         """
         ...
 
-    def batches(self, names: Sequence[str], table: str) -> Iterator[dict[str, NDArray[Any]]]:
-        """These columns of a table, piece by piece."""
+    def batches(self, names: Sequence[str], table: str, where: Where = EVERYWHERE) -> Iterator[dict[str, NDArray[Any]]]:
+        """These columns of a table, piece by piece. Pieces that have no row of `where` may be left out."""
         ...
 
     def frame(self, table: str) -> pl.DataFrame:
@@ -46,35 +50,14 @@ class Tables(Protocol):
         """The rows of one job, in words. Of a file only the parts are read in which they can be."""
         ...
 
-    def arrow(self, table: str, columns: Sequence[str] | None = None) -> pa.Table | None:
-        """The table as it is in files, whole or these columns of it; None if the run has no such table."""
+    def arrow(self, table: str, columns: Sequence[str] | None = None, where: Where = EVERYWHERE) -> pa.Table | None:
+        """The table as it is in files, or these columns of it; None if the run has no such table. The rows are those of
+        `batches`."""
         ...
 
     def evidence(self, name: str) -> bytes: ...
 
     def save(self, config: dict[str, Any], path: Path, force: bool) -> None: ...
-
-
-def job_names(tables: Tables, rows: NDArray[Any] | None = None) -> list[str]:
-    """Jobs of these rows (all of them, if none are named) as their log writes them."""
-    try:
-        found = _picked(tables, "name", rows)
-    except KeyError:  # their ids are numbers
-        found = _picked(tables, "job", rows)
-    return [str(name) for name in found]
-
-
-def _picked(tables: Tables, column: str, rows: NDArray[Any] | None) -> list[Any]:
-    if rows is None:
-        return list(tables.column(column).tolist())
-    order, begin = np.argsort(rows, kind="stable"), 0
-    ordered, found = rows[order], np.empty(len(rows), object)
-    for batch in tables.batches((column,), "jobs"):
-        end = begin + len(batch[column])
-        here = slice(*np.searchsorted(ordered, (begin, end)))
-        found[order[here]] = np.asarray(batch[column], object)[ordered[here] - begin]
-        begin = end
-    return list(found.tolist())
 
 
 class Run:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,11 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.model.errors import InputError
+from schedlab.model.jobs import in_pieces, job_names, jobs_at, name_column, names_of
+from schedlab.model.run import EVERYWHERE
 from schedlab.model.states import GATE, NOT_STARTED, STATES, UNSAID, WOULD_DELAY, YES
 from schedlab.model.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from schedlab.model.run import Run
+
+_COLUMNS = ("submit", "eligible", "start", "end", "cores", "estimate", "priority", "backfilled", "state")
+_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # as numbers of jobs are written
+_MOST_NAMES = 1 << 20  # among which it is worth while to look for one that was meant
 
 FITTED = (WOULD_DELAY, "limit", GATE, NOT_STARTED)  # reasons of jobs for which there is room
 
@@ -54,24 +61,19 @@ class Holder:
 
 
 class Story:
-    """What a run tells of one job. `print(story)` tells it in words."""
+    """What a run tells of one job. `print(story)` tells it in words. Of the tables it looks only at the parts that tell
+    of the time for which the job waited."""
 
     def __init__(self, run: Run, job: int | str) -> None:
         self.run = run
-        self._names = _names(run)
-        self._row = _find(self._names, run, str(job))
-        self.job = self._names[self._row]
-        tables = run.tables
-        columns = ("sequence", "submit", "eligible", "start", "end", "cores", "estimate", "priority", "backfilled")
-        self._jobs = {name: tables.column(name) for name in columns}
-        self.sequence, self.cores = int(self._at("sequence")), int(self._at("cores"))
-        self.submit, self.end, self.estimate = (float(self._at(name)) for name in ("submit", "end", "estimate"))
-        self.eligible, self.start = (_known(self._at(name)) for name in ("eligible", "start"))
-        self.state = STATES[int(tables.column("state")[self._row])]
-        self.backfilled = {YES: True, UNSAID: None}.get(int(self._at("backfilled")), False)
-
-    def _at(self, name: str) -> Any:
-        return self._jobs[name][self._row]
+        self.job, self.sequence = _find(run, str(job))
+        columns = jobs_at(run.tables, _COLUMNS, np.array([self.sequence]))
+        own = {name: column[0] for name, column in columns.items()}
+        self.cores, self._key = int(own["cores"]), float(own["priority"])
+        self.submit, self.end, self.estimate = (float(own[name]) for name in ("submit", "end", "estimate"))
+        self.eligible, self.start = (_known(own[name]) for name in ("eligible", "start"))
+        self.state = STATES[int(own["state"])]
+        self.backfilled = {YES: True, UNSAID: None}.get(int(own["backfilled"]), False)
 
     @property
     def waited_until(self) -> float:
@@ -86,8 +88,8 @@ class Story:
     @cached_property
     def stretches(self) -> list[Stretch]:
         """What it waited for, in the order of time; empty if it did not wait, or if nobody asked."""
-        names = dict(zip(self.run.tables.column("job").tolist(), self._names, strict=True))
         rows = self.run.tables.of_job("reasons", self.sequence).sort("from")
+        names = names_of(self.run.tables, rows["who"].drop_nulls().to_numpy())
         return [
             Stretch(begin, end, why, None if who is None else names.get(who, str(who)), words)
             for begin, end, why, who, words in rows.select("from", "until", "why", "who", "words").rows()
@@ -103,22 +105,28 @@ class Story:
         """Who came later and started while it waited, in the order of their starts."""
         if self.eligible is None:
             return []
-        eligible, start = self._jobs["eligible"], self._jobs["start"]
-        later = (eligible > self.eligible) | ((eligible == self.eligible) & (self._jobs["sequence"] > self.sequence))
-        passed = later & (start >= self.eligible) & (start < self.waited_until)
-        rows = np.flatnonzero(passed)
-        rows = rows[np.lexsort((self._jobs["sequence"][rows], start[rows]))]
-        cores = self._jobs["cores"]
-        return [Passer(self._names[r], float(start[r]), int(cores[r]), self._right(r)) for r in rows.tolist()]
+        name = name_column(self.run.tables)
+        columns = ("start", "sequence", "eligible", "cores", "priority", "backfilled")
+        asked = tuple(dict.fromkeys((*columns, name)))
+        passed: list[tuple[Any, ...]] = []
+        for jobs in self.run.tables.batches(asked, "jobs", {"start": (self.eligible, self.waited_until)}):
+            start, eligible = jobs["start"], jobs["eligible"]
+            later = (eligible > self.eligible) | ((eligible == self.eligible) & (jobs["sequence"] > self.sequence))
+            here = later & (start >= self.eligible) & (start < self.waited_until)
+            passed += zip(*(jobs[column][here].tolist() for column in (*columns, name)), strict=True)
+        passed.sort(key=lambda job: job[:2])
+        return [
+            Passer(str(who), start, int(cores), self._right(key, backfilled))
+            for start, _, _, cores, key, backfilled, who in passed
+        ]
 
-    def _right(self, row: int) -> str:
-        backfilled, key, own = (self._jobs["backfilled"][row], self._jobs["priority"][row], self._at("priority"))
+    def _right(self, key: float, backfilled: int) -> str:
         if backfilled == YES:
             return "backfilled: it was behind in the order, and there was room for it"
         if backfilled == UNSAID:
             return "as the policy decided"
-        if key < own:
-            return f"ahead in the order: its key was {key:.6g}, this one's was {own:.6g} when it started"
+        if key < self._key:
+            return f"ahead in the order: its key was {key:.6g}, this one's was {self._key:.6g} when it started"
         return "ahead in the order when it started"
 
     @cached_property
@@ -129,29 +137,27 @@ class Story:
         if length <= 0:
             return []
         found = []
-        for row, cores, start, end in self._runs():
+        for job, cores, start, end in self._runs(begin):
             overlap = min(end, self.waited_until) - max(start, begin)
             if overlap > 0 and cores:
                 share = cores * overlap / (max(self.run.cluster.cores, 1) * length)
-                found.append(Holder(self._names[row], cores, start, end, share))
+                found.append(Holder(str(job), cores, start, end, share))
         return sorted(found, key=lambda holder: (-holder.share, holder.begin, holder.job))
 
-    def _runs(self) -> Iterator[tuple[int, int, float, float]]:
+    def _runs(self, begin: float) -> Iterator[tuple[Any, int, float, float]]:
         """Who had so many cores from when to when, of those who had them while it waited."""
-        tables, until = self.run.tables, self.waited_until
-        begin = self.submit if self.eligible is None else self.eligible
-        pieced = tables.column("sequence", "pieces")
-        start, end, cores = self._jobs["start"], self._jobs["end"], self._jobs["cores"]
-        simple = (start < until) & (end > begin) & ~np.isin(self._jobs["sequence"], pieced)
-        for row in np.flatnonzero(simple).tolist():
-            yield row, int(cores[row]), float(start[row]), float(end[row])
-        if not len(pieced):
-            return
-        rows = {sequence: row for row, sequence in enumerate(self._jobs["sequence"].tolist())}
-        columns = (tables.column(name, "pieces").tolist() for name in ("cores", "begin", "end"))
-        for sequence, amount, first, last in zip(pieced.tolist(), *columns, strict=True):
-            if first < until and last > begin:
-                yield rows[sequence], int(amount), first, last
+        tables, name, until = self.run.tables, name_column(self.run.tables), self.waited_until
+        before, after = (-np.inf, until), (begin, np.inf)
+        columns = ("sequence", "cores", "start", "end")
+        for jobs in tables.batches((*columns, name), "jobs", {"start": before, "end": after}):
+            there = np.flatnonzero((jobs["start"] < until) & (jobs["end"] > begin))
+            simple = there[~in_pieces(tables, jobs["sequence"][there])]
+            yield from zip(*(jobs[column][simple].tolist() for column in (name, *columns[1:])), strict=True)
+        columns = ("sequence", "cores", "begin", "end")
+        for pieces in tables.batches(columns, "pieces", {"begin": before, "end": after}):
+            there = np.flatnonzero((pieces["begin"] < until) & (pieces["end"] > begin))
+            names = jobs_at(tables, (name,), pieces["sequence"][there])[name]
+            yield from zip(names.tolist(), *(pieces[column][there].tolist() for column in columns[1:]), strict=True)
 
     @cached_property
     def room(self) -> tuple[float, float] | None:
@@ -168,11 +174,17 @@ class Story:
 
     @cached_property
     def timeline(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Times, and the cores in use from each on."""
-        parts = list(self.run.tables.batches(["time", "used_cores"], "timeline"))
-        if not parts:
-            return np.empty(0), np.empty(0, np.int64)
-        return np.concatenate([part["time"] for part in parts]), np.concatenate([part["used_cores"] for part in parts])
+        """Times, and the cores in use from each on: for as long as it waited, and a second if it did not."""
+        begin, end = self.submit, max(self.waited_until, self.submit + 1)
+        parts: list[dict[str, NDArray[Any]]] = []
+        for part in self.run.tables.batches(("time", "used_cores"), "timeline", {"time": (-np.inf, end)}):
+            if len(part["time"]) and part["time"][0] <= begin:
+                parts.clear()  # what was before holds no more
+            parts.append(part)
+        time = np.concatenate([np.empty(0), *(part["time"] for part in parts)])
+        used = np.concatenate([np.empty(0, np.int64), *(part["used_cores"] for part in parts)])
+        shown = slice(max(int(np.searchsorted(time, begin, "right")) - 1, 0), int(np.searchsorted(time, end, "right")))
+        return time[shown], used[shown]
 
     @property
     def could_start(self) -> float:
@@ -187,22 +199,24 @@ class Story:
         return "\n".join(sentences(self))
 
 
-def _names(run: Run) -> list[str]:
-    from schedlab.model.run import job_names
+def _find(run: Run, job: str) -> tuple[str, int]:
+    """What the log calls it, and its place in the workload; by its name, or the number that stands for it."""
+    tables, name = run.tables, name_column(run.tables)
+    for by in dict.fromkeys((name, "job")):
+        wanted: Any = int(job) if by == "job" and _NUMBER.fullmatch(job) else job
+        where = {by: (wanted, wanted)} if by == "job" and wanted != job else EVERYWHERE
+        for batch in tables.batches(tuple(dict.fromkeys((by, name, "sequence"))), "jobs", where):
+            for row in np.flatnonzero(batch[by] == wanted)[:1].tolist():
+                return str(batch[name][row]), int(batch["sequence"][row])
+    raise _unknown(run, job)
 
-    return job_names(run.tables)
 
-
-def _find(names: list[str], run: Run, job: str) -> int:
-    """Its position among the rows; by its name, or the number that stands for it."""
-    if job in names:
-        return names.index(job)
-    numbers = [str(number) for number in run.tables.column("job").tolist()]
-    if job in numbers:
-        return numbers.index(job)
+def _unknown(run: Run, job: str) -> InputError:
+    number = run.summary["jobs"]
+    names = job_names(run.tables) if number <= _MOST_NAMES else []
+    listing = f"it has {number:,} jobs" + (f", such as {names[0]}" if names else "")
     where = "the run" if run.path is None else str(run.path)
-    listing = f"it has {len(names):,} jobs" + (f", such as {names[0]}" if names else "")
-    raise InputError(f"there is no job '{job}'", where=where, hint=did_you_mean(job, names, listing))
+    return InputError(f"there is no job '{job}'", where=where, hint=did_you_mean(job, names, listing))
 
 
 def _known(time: Any) -> float | None:

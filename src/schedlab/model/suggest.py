@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+LONGEST = 100  # characters of a word that is looked for: comparing takes time in proportion to its square
+
 
 def closest(word: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
     """The name that `word` was most likely meant to be, if one is near enough: `wait.mean`, the first of those that go
     on where `wait` ends, or else the most similar one."""
+    if len(word) > LONGEST:
+        return None
     import difflib  # only on the way to an error message
 
     folded = {name.casefold(): name for name in names}

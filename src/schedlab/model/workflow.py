@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from schedlab.model.arguments import check_arguments, check_each
 from schedlab.model.errors import InputError
 from schedlab.model.mistakes import printable, raise_first
 from schedlab.model.predecessors import COMPLETED
@@ -39,6 +40,8 @@ class Workflow:
 
         `where` they are from, and where a task is of which the position is given, if that is known.
         """
+        check_each(tasks, Task, "tasks", where or name)
+        check_arguments("str", name=name)
         where = where or name
         places = at or (lambda _: where)
         mistakes = [*_wrong_tasks(tasks, where, places), *_wrong_parents(tasks, places)]
@@ -172,7 +175,7 @@ def _wrong_parents(tasks: list[Task], at: Callable[[int], str]) -> list[InputErr
     for number, task in enumerate(tasks):
         for parent in task.after:
             if parent not in known:
-                message = f"task {_shown(task)} comes after {printable(parent, 60)}, which does not exist"
+                message = f"task {_shown(task)} comes after {printable(str(parent), 60)}, which does not exist"
                 found.append(InputError(message, where=at(number)))
         if len(set(task.after)) < len(task.after):
             message = f"task {_shown(task)} names a task twice in what it comes after"

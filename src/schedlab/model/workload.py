@@ -13,33 +13,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.model.arguments import shown
 from schedlab.model.attachments import Attachments
 from schedlab.model.errors import InputError, InputErrors
+from schedlab.model.job_columns import JOB_COLUMNS, LABELLED, as_column, as_tuple, lists_of, refuse_unequal
 from schedlab.model.predecessors import CONDITIONS, Predecessors
 from schedlab.model.request import SINGLE_CORE, Request
+from schedlab.model.suggest import did_you_mean
 
 if TYPE_CHECKING:
     import polars as pl
 
     from schedlab.model.workflow_record import WorkflowRecord
 
-# Column, type, and the value that means "unknown" or "none".
-JOB_COLUMNS: dict[str, tuple[Any, Any]] = {
-    "id": (np.int64, -1),
-    "submit": (np.float64, 0.0),
-    "runtime": (np.float64, 0.0),
-    "limit": (np.float64, 0.0),
-    "count": (np.int64, 1),
-    "request": (np.int32, 0),
-    "user": (np.int32, -1),
-    "group": (np.int32, -1),
-    "queue": (np.int32, -1),
-    "partition": (np.int32, -1),
-    "executable": (np.int32, -1),
-    "status": (np.int8, -1),
-    "wait": (np.float64, np.nan),  # as recorded in the log
-    "cancel": (np.float64, np.inf),  # when its user withdraws it if it still waits
-}
+__all__ = ["JOB_COLUMNS", "LABELLED", "JobBatch", "Phase", "Ranks", "ReadReport", "Shape", "Shapes", "Workload"]
+
+LONGEST = 1e12  # seconds, 30,000 years: as in logs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,15 +55,17 @@ class Shapes:
         interval: Sequence[float] | None = None,
     ) -> Shapes:
         """From a list of shapes for each job."""
-        flat = [shape for some in shapes for shape in some]
+        given = lists_of(shapes, "shapes", Shape, "shapes=[[Shape(count=8, runtime=60)], []]")
+        flat = [shape for some in given for shape in some]
+        limits = [shape.runtime if shape.limit is None else shape.limit for shape in flat]
         return cls(
-            end=np.cumsum([len(some) for some in shapes], dtype=np.int64),
-            count=np.array([shape.count for shape in flat], np.int64),
-            request=np.array([shape.request for shape in flat], np.int32),
-            runtime=np.array([shape.runtime for shape in flat], np.float64),
-            limit=np.array([shape.runtime if shape.limit is None else shape.limit for shape in flat], np.float64),
-            malleable=np.array([False] * len(shapes) if malleable is None else malleable, np.uint8),
-            interval=np.array([0.0] * len(shapes) if interval is None else interval, np.float64),
+            end=np.cumsum([len(some) for some in given], dtype=np.int64),
+            count=as_column("count of shapes", [shape.count for shape in flat], np.int64),
+            request=as_column("request of shapes", [shape.request for shape in flat], np.int32),
+            runtime=as_column("runtime of shapes", [shape.runtime for shape in flat], np.float64),
+            limit=as_column("limit of shapes", limits, np.float64),
+            malleable=as_column("malleable", [False] * len(given) if malleable is None else malleable, np.uint8),
+            interval=as_column("interval", [0.0] * len(given) if interval is None else interval, np.float64),
         )
 
     def take(self, rows: NDArray[np.intp]) -> Shapes:
@@ -193,22 +184,28 @@ class JobBatch:
         """
         after, think = (columns.pop(name, None) for name in ("after", "think"))
         if after is not None and predecessors is None:
-            delay = None if think is None else np.asarray(think, np.float64)
-            predecessors = Predecessors.single(np.asarray(after, np.int64), delay)
-        length = len(next(iter(columns.values())))
-        if "id" not in columns:
-            columns["id"] = np.arange(1, length + 1)
-        if "limit" not in columns:
-            columns["limit"] = columns["runtime"]
+            delay = None if think is None else as_column("think", think, np.float64)
+            predecessors = Predecessors.single(as_column("after", after, np.int64), delay)
+        for name in columns.keys() - JOB_COLUMNS.keys():
+            raise InputError(
+                f"jobs have no column '{name}'",
+                hint=did_you_mean(name, JOB_COLUMNS, f"they have {', '.join(JOB_COLUMNS)}"),
+            )
+        known = {name: as_column(name, given, JOB_COLUMNS[name][0]) for name, given in columns.items()}
+        refuse_unequal(known)
+        length = len(next(iter(known.values()), ()))
         full = {
-            name: np.ascontiguousarray(columns.pop(name), dtype) if name in columns else np.full(length, unknown, dtype)
+            name: known[name] if name in known else np.full(length, unknown, dtype)
             for name, (dtype, unknown) in JOB_COLUMNS.items()
         }
-        if columns:
-            raise TypeError(f"unknown job columns: {', '.join(columns)}")
-        carried = None if attachments is None else tuple(attachments)
-        if carried is not None and len(carried) != length:
-            raise TypeError(f"attachments are given for {len(carried)} jobs, there are {length}")
+        if "id" not in known:
+            full["id"] = np.arange(1, length + 1)
+        if "limit" not in known:
+            full["limit"] = full["runtime"]
+        carried = None if attachments is None else as_tuple("attachments", attachments, length, dict | None)
+        names = None if names is None else as_tuple("names", names, length, str)
+        if not isinstance(ranks, Ranks | None):
+            raise InputError(f"ranks is {shown(ranks)}, expected Ranks")
         return cls(names=names, shapes=shapes, attachments=carried, predecessors=predecessors, ranks=ranks, **full)
 
     @classmethod
@@ -281,10 +278,6 @@ class Phase:
     end: float
 
 
-# Columns whose numbers may have names (`Workload.labels`).
-LABELLED = ("user", "group", "queue", "partition", "executable")
-
-
 @dataclass
 class Workload:
     """Jobs sorted by submit time, ties by job number. `batches()` may be called again for another run over them.
@@ -312,7 +305,8 @@ class Workload:
     path: Path | None = None  # of a file in whose own words somebody may have to be told of its jobs
 
     def batches(self) -> Iterator[JobBatch]:
-        return self.source()
+        """None of them is empty, whatever the source gives."""
+        return (batch for batch in self.source() if len(batch))
 
     @classmethod
     def of(
@@ -330,6 +324,10 @@ class Workload:
         `Predecessor`s, or of ids of jobs that have to have ended; `any` says of each whether one of them suffices.
         `attachments` are what each carries along, a dictionary of JSON values or None.
         """
+        if not isinstance(name, str):
+            raise InputError(f"the name of a workload is a text, not {shown(name)}", hint='name="jobs"')
+        if "runtime" not in columns:
+            raise InputError("jobs need a runtime", where=name, hint="Workload.of(submit=[0, 60], runtime=[300, 20])")
         shapes = columns.pop("shapes", None)
         before, suffices = columns.pop("predecessors", None), columns.pop("any", None)
         if before is not None and not isinstance(before, Predecessors):
@@ -337,8 +335,12 @@ class Workload:
         ways = {name: columns.pop(name) for name in ("malleable", "interval") if name in columns}
         made = None if shapes is None else Shapes.of(shapes, **ways)
         batch = JobBatch.of(shapes=made, predecessors=before, **columns)
-        _refuse_nonsense(name, batch)
-        _refuse_bad_shapes(name, batch, len(requests or [SINGLE_CORE]))
+        if not isinstance(requests, Sequence | None) or isinstance(requests, str):
+            raise InputError(f"requests is {shown(requests)}, expected a list of Request", where=name)
+        requests = [SINGLE_CORE] if requests is None else list(requests)
+        _refuse_bad_labels(name, labels)
+        _refuse_nonsense(name, batch, requests)
+        _refuse_bad_shapes(name, batch, len(requests))
         _refuse_bad_predecessors(name, batch)
         order = np.lexsort((batch.id, batch.submit))
         ordered = batch.take(order)
@@ -346,7 +348,7 @@ class Workload:
         return cls(
             name,
             lambda: iter((ordered,)),
-            requests or [SINGLE_CORE],
+            requests,
             report=report,
             flexible=shapes is not None,
             labels=labels or {},
@@ -378,22 +380,48 @@ def _before(batch: JobBatch) -> pl.Series:
     return pl.Series("predecessors", ids, pl.List(pl.Int64))
 
 
-def _refuse_nonsense(name: str, batch: JobBatch) -> None:
+def _refuse_nonsense(name: str, batch: JobBatch, requests: Sequence[object]) -> None:
     """What no simulation can make sense of: times that are not numbers, negative durations, jobs of no chunk."""
+    errors = [
+        InputError(
+            f"requests has {shown(one)} at position {place}", where=name, hint="Request({'cores': 4, 'gpus': 1})"
+        )
+        for place, one in enumerate(requests)
+        if not isinstance(one, Request)
+    ][:1]
+    duration = f"a duration, seconds from 0 to {LONGEST:g}, or inf"
     wrong = (
         ("submit", ~np.isfinite(batch.submit), "a time"),
-        ("runtime", ~(batch.runtime >= 0), "a duration"),
-        ("limit", ~(batch.limit >= 0), "a duration"),
+        ("runtime", ~_is_duration(batch.runtime), duration),
+        ("limit", ~_is_duration(batch.limit), duration),
+        ("cancel", np.isnan(batch.cancel), "a time, or inf for never"),
         ("count", batch.count < 1, "at least 1 chunk"),
+        ("request", (batch.request < 0) | (batch.request >= len(requests)), f"a position in {len(requests)} requests"),
+        ("id", (batch.id < 0), "a number from 0 on"),
     )
-    errors = []
     for column, bad, expected in wrong:
         for row in np.flatnonzero(bad)[:1]:
             found = getattr(batch, column)[row]
             where = f"{name}, job {batch.id[row]}"
-            errors.append(InputError(f"{column} is {found}, expected {expected}", where=where))
+            hint = "" if batch.id[row] == row + 1 else f"it is in row {row}"
+            errors.append(InputError(f"{column} is {found}, expected {expected}", where=where, hint=hint))
     if errors:
         raise InputErrors(errors)
+
+
+def _is_duration(seconds: NDArray[np.float64]) -> NDArray[np.bool_]:
+    found: NDArray[np.bool_] = ((seconds >= 0) & (seconds <= LONGEST)) | (seconds == np.inf)
+    return found
+
+
+def _refuse_bad_labels(name: str, labels: Any) -> None:
+    names = labels.items() if isinstance(labels, Mapping) else [("", None)] if labels is not None else []
+    for column, listed in names:
+        right = isinstance(listed, list | tuple) and all(isinstance(one, str) for one in listed)
+        if not right or column not in LABELLED:
+            said = f"labels is {shown(labels)}" if column == "" else f"labels has {shown(listed)} for {shown(column)}"
+            hint = f"names of numbers in the columns {', '.join(LABELLED)}: labels={{'user': ['anna', 'bob']}}"
+            raise InputError(said, where=name, hint=hint)
 
 
 def _refuse_bad_predecessors(name: str, batch: JobBatch) -> None:

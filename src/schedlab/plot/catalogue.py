@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 from schedlab.model.suggest import did_you_mean
@@ -67,8 +69,8 @@ def kind_of(name: str) -> Kind:
 
 def _gantt(runs: Sequence[Run], path: str | Path | None, **options: Any) -> Axes | Figure:
     shades: dict[str, str] = {}
-    for run in runs:
-        for name, shade in colouring(run, options.get("colour", "job")).names.items():
+    for run in runs if len(runs) > 1 else ():
+        for name, shade in colouring(run, options.get("colour", "job"), np.empty(0, np.int64)).names.items():
             if shades.setdefault(name, shade) != shade:
                 hint = "draw them one by one, or colour by something else"
                 raise InputError(f"'{name}' would have another colour in each of the runs", hint=hint)

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from schedlab.analysis.core_rows import Bars, Machine, closed_bars, job_bars
+from schedlab.model.jobs import jobs_at, jobs_of_rows
 from schedlab.model.run import Run
 from schedlab.plot.gantt_colours import Colouring, colouring
 from schedlab.plot.measures import labels_of
@@ -49,18 +51,20 @@ def plot_gantt(
     `colour` is by job, user, group, queue, partition, slowdown, bounded_slowdown or size. Beyond a few thousand
     rectangles the chart is an image, in which each point shows who had the core in the middle of that point's time.
     """
-    machine, shown, colours = Machine(run.cluster), span or span_of([run]), colouring(run, colour)
+    machine, shown = Machine(run.cluster), span or span_of([run])
     bars, closed = job_bars(run, machine, shown), closed_bars(run, machine, shown)
+    jobs, place = np.unique(bars.job_of, return_inverse=True)
+    colours, place = colouring(run, colour, jobs), place[bars.stay]  # of each bar the place among the colours
     names = colours.names | ({"node not up": _CLOSED} if len(closed) else {})
     own = axes is None
     axes = axes or new_figure(width, _height(machine, width)).subplots()
     clock = Clock.of([run], shown)
     if len(bars) + len(closed) <= MOST_SHAPES:
-        _draw_shapes(axes, bars, closed, colours, clock)
-        if colour == "job" and len(np.unique(bars.job)) <= _MOST_NUMBERS:
+        _draw_shapes(axes, bars, closed, colours.colours[place], clock)
+        if colour == "job" and len(jobs) <= _MOST_NUMBERS:
             _number(axes, run, machine, bars, clock, shown)
     else:
-        _draw_image(axes, bars, closed, colours, machine, clock, shown, width)
+        _draw_image(axes, bars, closed, place, colours, machine, clock, shown, width)
     clock.finish(axes, shown)
     _finish_rows(axes, machine)
     if colours.scale is not None:
@@ -79,10 +83,10 @@ def _height(machine: Machine, width: Width) -> float:
     return 0.7 + min(0.06 * machine.rows + 0.5, 1.9 if width == "column" else 3.4)
 
 
-def _draw_shapes(axes: Axes, bars: Bars, closed: Bars, colours: Colouring, clock: Clock) -> None:
+def _draw_shapes(axes: Axes, bars: Bars, closed: Bars, fills: NDArray[np.float64], clock: Clock) -> None:
     from matplotlib.collections import PolyCollection
 
-    for some, fill in ((closed, _CLOSED), (bars, colours.colours[bars.job])):
+    for some, fill in ((closed, _CLOSED), (bars, fills)):
         left, right = clock.places(some.begin), clock.places(some.end)
         across, down = np.stack([left, left, right, right]), np.stack([some.low, some.high, some.high, some.low])
         corners: Any = np.stack([across, down]).T
@@ -96,18 +100,26 @@ def _number(axes: Axes, run: Run, machine: Machine, bars: Bars, clock: Clock, sp
     across, down = 0.9 * inches.width / (span[1] - span[0]), 0.85 * inches.height / machine.rows
     begin, end = np.maximum(bars.begin, span[0]), np.minimum(bars.end, span[1])
     wide, high = (end - begin) * across, (bars.high - bars.low) * down
-    ids = run.jobs["job"].to_numpy()
     order = np.argsort(wide * high)
     largest = {int(bars.job[at]): int(at) for at in order}  # the last one stays
-    for job, at in largest.items():
-        text = str(ids[job])
+    rows = np.fromiter(largest, np.int64)
+    ids = jobs_at(run.tables, ("job",), jobs_of_rows(run.tables, rows))["job"]
+    for text, at in zip(map(str, ids.tolist()), largest.values(), strict=True):
         if wide[at] > 0.062 * len(text) + 0.03 and high[at] > 0.085:
             place = clock.places((begin[at] + end[at]) / 2), (bars.low[at] + bars.high[at]) / 2
             axes.text(*place, text, ha="center", va="center_baseline", fontsize=SMALL - 1, clip_on=True)
 
 
 def _draw_image(
-    axes: Axes, bars: Bars, closed: Bars, colours: Colouring, machine: Machine, clock: Clock, span: Span, width: Width
+    axes: Axes,
+    bars: Bars,
+    closed: Bars,
+    place: NDArray[np.int64],
+    colours: Colouring,
+    machine: Machine,
+    clock: Clock,
+    span: Span,
+    width: Width,
 ) -> None:
     from matplotlib.colors import to_rgba
 
@@ -115,7 +127,7 @@ def _draw_image(
     down = min(machine.rows, most)
     free, shut = len(colours.colours), len(colours.colours) + 1
     image = np.full((down, across), free, np.int32)
-    for some, job in ((closed, np.full(len(closed), shut)), (bars, bars.job)):
+    for some, job in ((closed, np.full(len(closed), shut)), (bars, place)):
         left, right = (_points(side, span[0], span[1], across) for side in (some.begin, some.end))
         upper, lower = (_points(side, 0, machine.rows, down) for side in (some.low, some.high))
         seen = (left < right) & (upper < lower)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from schedlab.analysis.job_values import job_values
+from schedlab.analysis.job_values import columns_of, values_of
 from schedlab.analysis.machine import Machine
 from schedlab.analysis.workflow_jobs import WorkflowJobs
 from schedlab.analysis.workflow_log import has_waits
 from schedlab.analysis.workflows import has_workflows
 from schedlab.model.errors import InputError
+from schedlab.model.jobs import jobs_at, jobs_of_rows
 from schedlab.model.run import Run
 from schedlab.model.suggest import did_you_mean
 from schedlab.plot.measures import owner_name
@@ -49,27 +51,29 @@ _LARGEST_SLOWDOWN = 1000.0  # on the scale: from here on all are equally dark
 class Colouring:
     """A colour for each job; what the colours mean, in a legend or on a scale."""
 
-    colours: NDArray[np.float64]  # red, green, blue and opacity, in the order of the table of jobs
+    colours: NDArray[np.float64]  # red, green, blue and opacity
     names: dict[str, str] = field(default_factory=dict)  # name -> colour
     scale: Any = None  # a ScalarMappable
     scale_label: str = ""
 
 
-def colouring(run: Run, by: str) -> Colouring:
-    """Users (groups …) with the most core time have colours of their own."""
+def colouring(run: Run, by: str, rows: NDArray[np.int64] | None = None) -> Colouring:
+    """Of the jobs of these rows in the order of the workload; of all, if none are named. What colours mean does not
+    depend on which jobs these are. Users (groups …) with the most core time have colours of their own."""
+    if by not in COLOURINGS:
+        hint = did_you_mean(by, COLOURINGS, f"colours: {', '.join(COLOURINGS)}")
+        raise InputError(f"jobs cannot be coloured by '{by}'", hint=hint)
+    if rows is None:
+        rows = np.arange(sum(len(batch["sequence"]) for batch in run.tables.batches(("sequence",), "jobs")))
     if by == "job":
-        return Colouring(_rgba(JOB_COLOURS)[np.arange(len(run.jobs)) % len(JOB_COLOURS)])
+        return Colouring(_rgba(JOB_COLOURS)[rows % len(JOB_COLOURS)])
     if by == "workflow":
-        return _by_workflow(run)
-    if by in OWNERS:
-        return _by_owner(run, by)
-    if by in NUMBERS:
-        return _by_number(run, by)
-    hint = did_you_mean(by, COLOURINGS, f"colours: {', '.join(COLOURINGS)}")
-    raise InputError(f"jobs cannot be coloured by '{by}'", hint=hint)
+        return _by_workflow(run, rows)
+    jobs = jobs_of_rows(run.tables, rows)
+    return _by_owner(run, by, jobs) if by in OWNERS else _by_number(run, by, jobs)
 
 
-def _by_workflow(run: Run) -> Colouring:
+def _by_workflow(run: Run, rows: NDArray[np.int64]) -> Colouring:
     """One of the seven colours for each workflow, in turn; a few are named. Other jobs are light."""
     if not has_workflows(run.tables) and not has_waits(run.tables):
         hint = "choose another colour; docs/workflows.md tells how a run gets some"
@@ -83,68 +87,66 @@ def _by_workflow(run: Run) -> Colouring:
     else:
         names = {f"{len(kinds):,} workflows, {len(COLOURS)} colours in turn": COLOURS[0]} | names
     palette = _rgba([*COLOURS, _UNKNOWN])
-    return Colouring(palette[np.where(owner < 0, len(COLOURS), owner % len(COLOURS))], names)
+    return Colouring(palette[np.where(owner < 0, len(COLOURS), owner % len(COLOURS))[rows]], names)
 
 
-def _by_owner(run: Run, by: str) -> Colouring:
-    if by not in run.jobs.columns:
+def _by_owner(run: Run, by: str, jobs: NDArray[np.int64]) -> Colouring:
+    try:  # what the log says, not what the schedule made of it: the same colours for all runs of a workload
+        pieces = run.tables.batches((by, "cores", "runtime"), "jobs")
+        owners, work = work_of((piece[by], piece["cores"] * piece["runtime"]) for piece in pieces)
+    except KeyError:
         hint = "simulate it with a heatmap, or choose another colour"
-        raise InputError(f"its jobs have no {by}", where=str(run.path or run), hint=hint)
-    owner = run.jobs[by].fill_null(-1).to_numpy()
-    owners, place = np.unique(owner, return_inverse=True)
-    in_turn = np.searchsorted(owners, ranked_owners(run, by)).tolist()
-    chosen, rest = in_turn[:MOST_NAMES], in_turn[MOST_NAMES:]
-    colour = {at: COLOURS[number] for number, at in enumerate(chosen)}
-    names = {owner_name(run, by, int(owners[at])): colour[at] for at in chosen}
-    if rest:
+        raise InputError(f"its jobs have no {by}", where=str(run.path or run), hint=hint) from None
+    in_turn = ranked(owners, work)
+    colour = {owner: COLOURS[number] for number, owner in enumerate(in_turn[:MOST_NAMES])}
+    names = {owner_name(run, by, owner): shade for owner, shade in colour.items()}
+    if rest := in_turn[MOST_NAMES:]:
         names[f"{len(rest):,} others"] = _OTHERS
-    if (owner < 0).any():
+    if (owners < 0).any():
         names["unknown"] = _UNKNOWN
-    palette = [colour.get(at, _OTHERS if owners[at] >= 0 else _UNKNOWN) for at in range(len(owners))]
-    return Colouring(_rgba(palette)[place], names)
+    palette = [colour.get(owner, _OTHERS if owner >= 0 else _UNKNOWN) for owner in owners.tolist()]
+    own = jobs_at(run.tables, (by,), jobs)[by]
+    return Colouring(_rgba(palette)[np.searchsorted(owners, own)], names)
 
 
 _LARGEST_NUMBER = 1 << 22  # of owners that are counted in a table of all numbers
 
 
-def ranked_owners(run: Run, by: str) -> list[int]:
-    """Those that the log names, by their core time in it, the most first.
+def work_of(jobs: Iterable[tuple[NDArray[Any], NDArray[np.float64]]]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Each owner (below 0: unknown) once, and the work of his jobs; of the owners and works of jobs, piece by piece."""
+    owners, sums = np.empty(0, np.int64), np.empty(0)
+    for some, work in jobs:
+        least, most = int(some.min(initial=0)), int(some.max(initial=0))
+        if most - least <= _LARGEST_NUMBER:
+            different = np.flatnonzero(np.bincount(some - least)) + least  # without sorting millions of jobs
+        else:
+            different = np.unique(some)
+        known = np.union1d(owners, different)
+        before, sums = sums, np.zeros(len(known))
+        sums[np.searchsorted(known, owners)] = before
+        owners = known
+        np.add.at(sums, np.searchsorted(owners, some), work)
+    return owners, sums
 
-    What the log says, not what the schedule made of it: the same colours for all runs of a workload.
-    """
-    return ranked(run.tables.column(by), core_time(run))
 
-
-def core_time(run: Run) -> NDArray[np.float64]:
-    """Of each job, as the log tells it."""
-    return np.asarray(run.tables.column("cores") * run.tables.column("runtime"))
-
-
-def ranked(owners: NDArray[Any], work: NDArray[np.float64]) -> list[int]:
-    """Owners of jobs (below 0: unknown) by the work of these, the most first."""
+def ranked(owners: NDArray[np.int64], work: NDArray[np.float64]) -> list[int]:
+    """Those that the log names, the one with the most work first."""
     known = owners >= 0
-    if not known.all():
-        owners, work = owners[known], work[known]
-    if owners.max(initial=0) > _LARGEST_NUMBER:
-        different, place = np.unique(owners, return_inverse=True)
-        sums = np.bincount(place, work, len(different))
-    else:  # without sorting millions of jobs
-        different = np.flatnonzero(np.bincount(owners))
-        sums = np.bincount(owners, work)[different]
-    return [int(different[at]) for at in np.argsort(-sums, kind="stable")]
+    owners, work = owners[known], work[known]
+    return [int(owners[at]) for at in np.argsort(-work, kind="stable")]
 
 
-def _by_number(run: Run, by: str) -> Colouring:
+def _by_number(run: Run, by: str, jobs: NDArray[np.int64]) -> Colouring:
     """On scales that do not depend on the schedule, so that charts can be compared."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LogNorm
 
-    jobs = run.jobs
     if by == "size":
-        values, largest = np.maximum(jobs["cores"].to_numpy(), 1.0), max(float(run.cluster.cores), 10.0)
+        cores = jobs_at(run.tables, ("cores",), jobs)["cores"]
+        values, largest = np.maximum(cores, 1.0), max(float(run.cluster.cores), 10.0)
     else:
-        of_job = job_values(run.tables, by, tau=run.summary["tau"])
-        values, largest = of_job[np.argsort(run.tables.column("sequence"))], _LARGEST_SLOWDOWN
+        columns = jobs_at(run.tables, columns_of(by), jobs)
+        values, largest = values_of(columns, by, tau=run.summary["tau"]), _LARGEST_SLOWDOWN
     scale = ScalarMappable(LogNorm(1.0, largest), shades())
     return Colouring(np.asarray(scale.to_rgba(values)), scale=scale, scale_label=NUMBERS[by])
 

@@ -109,11 +109,14 @@ def unit_of(length: float) -> str:
 
 def span_of(runs: Sequence[Run]) -> Span:
     """From the first submission to the last end; a second where nothing happens."""
-    submits = [run.tables.column("submit") for run in runs]
-    ends = [run.tables.column("end") for run in runs]
-    begin = float(min((column.min() for column in submits if len(column)), default=0.0))
-    end = float(max((column.max() for column in ends if len(column)), default=0.0))
-    return begin, max(end, begin + 1.0)
+    begins, ends = [], []
+    for run in runs:
+        for batch in run.tables.batches(("submit", "end"), "jobs"):
+            if len(batch["end"]):
+                begins.append(float(batch["submit"].min()))
+                ends.append(float(batch["end"].max()))
+    begin = min(begins, default=0.0)
+    return begin, max([*ends, begin + 1.0])
 
 
 def timeline(run: Run, name: str) -> tuple[Floats, Floats]:

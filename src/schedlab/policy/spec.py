@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
+from schedlab.model.arguments import shown
 from schedlab.model.errors import InputError
 from schedlab.model.plugin_text import names_code
 from schedlab.model.suggest import did_you_mean
@@ -30,12 +31,16 @@ if TYPE_CHECKING:
 __all__ = ["Order", "Placement", "PolicySpec", "parse_policy"]
 
 LARGEST_NUMBER = 2**31 - 1
+LONGEST_TEXT = 10_000  # characters
 HALF_LIFE = 7 * 86400.0
 WITH_THRESHOLD = ("occupied-first", "best-pair", "first-fit")  # placements that can mind who sits with whom
 
 Part = TypeVar("Part", Order, Placement)
 
-_CODE = re.compile(r"(?:[^=,:]*/)?([^=,:/]+?)(?:\.py)?:([A-Za-z_]\w*)(?=[(,]|$)")  # folder/file.py:Name, module:Name
+# folder/file.py:Name, module:Name; a second time among arguments, where no folder has a bracket in its name.
+_CODE = re.compile(
+    r"(?:\A(?:[^=,:]*/)?([^=,:/]+?)|(?<=[=,:(])(?:[^=,:(]*/)?([^=,:/(]+?))(?:\.py)?:([A-Za-z_]\w*)(?=[(,]|$)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,7 @@ class PolicySpec:
     def folder(self) -> str:
         """A name for the folder of its run: `easy`, `fcfs`, `easy-order=sjf,place=best-fit`, `mine.Cap`."""
         plain = re.sub(r"random\((\d+)\)", r"random-\1", self.text)
-        plain = _CODE.sub(r"\1.\2", plain).replace(":", "-", 1)
+        plain = _CODE.sub(r"\1\2.\3", plain).replace(":", "-", 1)
         friendly = re.sub(r"[^A-Za-z0-9=,._-]+", "_", plain)
         if friendly == plain and len(plain) <= 100 and "/" not in self.text:
             return plain
@@ -95,7 +100,13 @@ class PolicySpec:
 
 def parse_policy(text: str) -> PolicySpec:
     """The policy that `text` describes; an `InputError` says what is wrong with it, and what there is instead."""
+    if not isinstance(text, str):
+        raise InputError(f"{shown(text)} is not the text of a policy", hint="such as easy, or easy:order=sjf")
     where = f"policy '{text if len(text) <= 100 else text[:97] + '…'}'"
+    if len(text) > LONGEST_TEXT:
+        raise InputError(
+            f"the policy is longer than {LONGEST_TEXT:,} characters", where=where, hint="write a shorter one"
+        )
     name, colon, rest = (part.strip() for part in text.partition(":"))
     if names_code(text):
         return _plugged(text)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from schedlab.slurm.controller import Controller
 
 FOLDER = "slurm"
-_FIELD = re.compile(r"(\w+)=(\S*)")
+_FIELD = re.compile(r"(?<!\w)(\w++)=(\S*)")
 _TIMES = {"SubmitTime": "submit", "EligibleTime": "eligible", "StartTime": "start", "EndTime": "end"}
 
 

@@ -13,7 +13,7 @@ from schedlab.slurm.wire.reports import JobInfo
 FIRST = 1.0  # seconds after something happened at which it is looked again; then after twice as long each time,
 LONGEST = 600.0  # but not after more than this
 ROUNDING = 1e-6  # of times, which Slurm has in whole nanoseconds
-_UNFULFILLED = re.compile(r"(\d+)(?:_\w+|_\*)?(?:\+\d+)?\(unfulfilled\)")
+_UNFULFILLED = re.compile(r"(?<!\w)(\d++)(?:_\w++|_\*)?(?:\+\d++)?\(unfulfilled\)")
 
 
 class Pending:

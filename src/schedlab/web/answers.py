@@ -20,7 +20,7 @@ from schedlab.web.look import described, made
 from schedlab.web.machine import racks
 from schedlab.web.play.small import cores_of, read_small
 from schedlab.web.play.tell import play
-from schedlab.web.reader import Reader
+from schedlab.web.reader import Reader, checked_files
 from schedlab.web.settings import Settings
 from schedlab.web.setup import Setup, Sweep, read_form, task_of
 from schedlab.web.shown import classes_of, extremes, run_cards, study_document
@@ -99,6 +99,11 @@ def cards(space: Space, _settings: Settings, names: Sequence[str]) -> list[dict[
     return run_cards([space.folder / name for name in names])
 
 
+def genuine(space: Space, _settings: Settings, names: Sequence[str]) -> bool:
+    """The runs are what their run.json says: for commands, which do not look."""
+    return bool(_runs(space, names))
+
+
 def compare(space: Space, _settings: Settings, names: Sequence[str]) -> dict[str, Any]:
     """The table, and each run against the recorded or the first one."""
     runs = _runs(space, names)
@@ -134,10 +139,14 @@ def look(space: Space, settings: Settings, names: Sequence[str]) -> Reader:
 
 
 def _runs(space: Space, names: Sequence[str]) -> list[Run]:
-    return [read_run(space.path(name)) for name in names]
+    folders = [space.path(name) for name in names]
+    runs = [read_run(folder) for folder in folders]
+    for folder, run in zip(folders, runs, strict=True):
+        checked_files(folder, run)
+    return runs
 
 
 ANSWERS: dict[str, Callable[..., Any]] = {
     each.__name__: each
-    for each in (policy, command, machine, inspect, task, cards, compare, classes, study, plays, swf, look)
+    for each in (policy, command, machine, inspect, task, cards, genuine, compare, classes, study, plays, swf, look)
 }

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -31,7 +31,7 @@ from schedlab.web.settings import Settings
 from schedlab.web.space import Space
 
 MOMENT, WHILE = 20.0, 120.0  # seconds that an answer may take: to somebody who types, or who waits for it
-MOST = 256 << 20  # bytes of an answer
+MOST, MOST_OF_BLOCK = 32 << 20, 256 << 20  # bytes of an answer
 VALUE, BYTES, REFUSED = b"v", b"b", b"r"  # kinds of answers: JSON, anything, what is wrong
 
 
@@ -55,6 +55,7 @@ class Helper:
         self._bounds, self._patience, self._process = bounds, patience, -1
         self.ended = False
         self._talk = _nursery.fork()
+        _begun(self.close)
         with suppress(OSError):  # it has ended: who waits for its answer is told
             self._talk.settimeout(patience)
             _, found, _, _ = socket.recv_fds(self._talk, 1, 1)
@@ -71,10 +72,11 @@ class Helper:
             with theirs, suppress(OSError):
                 socket.send_fds(self._talk, [b"."], [theirs.fileno()])
                 send(mine, VALUE, json.dumps(arguments).encode())
-            return self._answer(mine, patience, MOST)
+            return self._answer(mine, patience, MOST_OF_BLOCK)
 
     def close(self) -> None:
         self.ended = True
+        _at_work.discard(self.close)
         process, self._process = self._process, -1
         if process >= 0:
             with suppress(ProcessLookupError):
@@ -99,6 +101,24 @@ class Helper:
             told = json.loads(content)
             raise RefusedError(told["error"], status=told["status"], hint=told["hint"])
         return content
+
+
+_at_work: set[Callable[[], None]] = set()  # what ends each process that works for somebody
+_ending = False
+
+
+def _begun(end: Callable[[], None]) -> None:
+    _at_work.add(end)
+    if _ending:
+        end()
+
+
+def end_all() -> None:
+    """The server ends: nobody waits any more for what takes long, nor is anything begun."""
+    global _ending
+    _ending = True
+    for end in list(_at_work):
+        end()
 
 
 def send(talk: socket.socket, kind: bytes, content: bytes) -> None:
@@ -186,25 +206,31 @@ def command(
 ) -> subprocess.CompletedProcess[bytes]:
     """`schedlab ARGUMENTS` in the served folder, within the bounds of the space."""
     own = {"PYTHONSAFEPATH": "1", VARIABLE: as_text(space.bounds(settings)), "NO_COLOR": "1", "COLUMNS": "200"}
-    with confined(None):
+    with (
+        confined(None),
+        subprocess.Popen(
+            [sys.executable, "-m", "schedlab", *arguments],
+            cwd=space.folder,
+            env={**os.environ, **own},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process,
+    ):
+        _begun(process.kill)
         try:
-            return subprocess.run(
-                [sys.executable, "-m", "schedlab", *arguments],
-                cwd=space.folder,
-                env={**os.environ, **own},
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=patience,
-                check=False,
-            )
+            printed = process.communicate(timeout=patience)
         except subprocess.TimeoutExpired:
+            process.kill()
             hint = "the command line has more patience"
             raise InputError(f"took longer than {patience:g} s", where=arguments[0], hint=hint) from None
+        finally:
+            _at_work.discard(process.kill)
+    return subprocess.CompletedProcess(arguments, process.returncode, *printed)
 
 
 @contextmanager
 def place_for(space: Space) -> Iterator[Path]:
     """A hidden folder of the space, gone afterwards."""
-    space.own.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with tempfile.TemporaryDirectory(prefix=".made-", dir=space.own) as place:
+    with tempfile.TemporaryDirectory(prefix=".made-", dir=space.make()) as place:
         yield Path(place)

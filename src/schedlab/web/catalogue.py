@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.engine.folder import holds_run
+from schedlab.experiment.folder import is_study
 from schedlab.web.space import SPACES, Space
 
 DEEPEST = 5  # folders within folders that are looked into
@@ -47,7 +48,7 @@ def kind_of(path: Path) -> str:
         return "file"
     if holds_run(path):
         return "run"
-    return "study" if any((path / name).is_file() for name in ("plan.json", "ledger.sqlite")) else "folder"
+    return "study" if is_study(path) else "folder"
 
 
 def _found(space: Space, top: Path, left: int = LOOKED_AT) -> Iterator[tuple[Path, str]]:

@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from schedlab.model.errors import InputError, InputErrors, SchedlabError
 from schedlab.web.space import NotThereError
 
 STATUS = {NotThereError: 404, InputError: 400, SchedlabError: 422}
+LONGEST = 20_000  # characters of a message
 FULL = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the quota of the disk is used up",
@@ -33,12 +34,17 @@ class RefusedError(InputError):
 def document(error: SchedlabError) -> dict[str, str]:
     """`error` is what the command line prints after `error: `, without the hint, which is apart."""
     if isinstance(error, InputErrors):
-        return {"error": str(error), "hint": ""}
-    if isinstance(error, InputError):
-        place = f"{error.where}: " if error.where else ""
-        return {"error": f"{place}{error.message}", "hint": error.hint}
-    text, _, hint = str(error).partition("\n  hint: ")
-    return {"error": text, "hint": hint}
+        text, hint = str(error), ""
+    elif isinstance(error, InputError):
+        text, hint = f"{error.where}: {error.message}" if error.where else error.message, error.hint
+    else:
+        text, _, hint = str(error).partition("\n  hint: ")
+    return {"error": _sendable(text), "hint": _sendable(hint)}
+
+
+def _sendable(text: str) -> str:
+    """Half a pair of surrogates, which JSON can have, is no text."""
+    return text[:LONGEST].encode("utf-8", "backslashreplace").decode()
 
 
 def status_of(error: SchedlabError) -> int:
@@ -62,6 +68,11 @@ def of_http(_request: Request, error: Exception) -> Response:
     return JSONResponse({"error": error.detail, "hint": ""}, error.status_code, headers)
 
 
+def of_gone(_request: Request, _error: Exception) -> Response:
+    """Nobody reads it: the connection is closed."""
+    return JSONResponse({"error": "the rest of the request did not come", "hint": ""}, 400)
+
+
 def of_system(_request: Request, error: Exception) -> Response:
     assert isinstance(error, OSError)
     if error.errno in FULL:
@@ -73,7 +84,7 @@ def of_system(_request: Request, error: Exception) -> Response:
 def unexpected(_request: Request, error: Exception) -> Response:
     """A mistake of ours: the server's terminal has the whole story, the browser one line of it."""
     traceback.print_exception(error)
-    text = f"{type(error).__name__}: {error}"
+    text = _sendable(f"{type(error).__name__}: {error}")
     return JSONResponse(
         {"error": text, "hint": "this is a mistake in schedlab; the terminal of the server says more"}, 500
     )
@@ -82,6 +93,7 @@ def unexpected(_request: Request, error: Exception) -> Response:
 HANDLERS: dict[Any, Any] = {
     SchedlabError: of_schedlab,
     HTTPException: of_http,
+    ClientDisconnect: of_gone,
     OSError: of_system,
     Exception: unexpected,
 }

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedlab.analysis.job_by_job import baseline_of
 from schedlab.files.whole_file import whole_file
+from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 from schedlab.web.bundle import bundle, static
 from schedlab.web.compared import compared
@@ -22,6 +23,7 @@ from schedlab.web.words import colours, story_words
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+MOST_JOBS = 2_000_000  # in a file: 160 MB, which some browsers open; half a minute
 _LEVEL = 6  # of compression: a higher one takes much longer and saves little
 
 
@@ -41,6 +43,10 @@ def explorer_facts(packs: Sequence[Pack]) -> dict[str, Any]:
 
 def write_explorer(runs: Sequence[Run], path: Path) -> None:
     """The page as a file."""
+    jobs = sum(int(run.summary["jobs"]) for run in runs)
+    if jobs > MOST_JOBS:
+        hint = "schedlab web, started in the folder of the runs, shows them part by part"
+        raise InputError(f"{jobs:,} jobs are too many for a page of one file (at most {MOST_JOBS:,})", hint=hint)
     packs = packs_of(runs)
     with whole_file(path) as file:
         for part in _page(packs):

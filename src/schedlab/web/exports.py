@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from schedlab.model.errors import SchedlabError
-from schedlab.web.aside import command, place_for
+from schedlab.model.units import format_bytes
+from schedlab.web.aside import MOST_OF_BLOCK, command, place_for
 from schedlab.web.child import message
 from schedlab.web.errors import RefusedError
 from schedlab.web.settings import Settings
@@ -35,4 +36,7 @@ def made(arguments: Sequence[str], ending: str, space: Space, settings: Settings
         if not target.is_file():
             text, hint = message(done.stderr.decode(errors="replace"), done.returncode)
             raise RefusedError(text, status=422, hint=hint) if text else SchedlabError("nothing was made")
+        if (size := target.stat().st_size) > MOST_OF_BLOCK:
+            hint = "make it with the command, in the folder"
+            raise RefusedError(f"is too large for a page: {format_bytes(size)}", status=422, hint=hint)
         return target.read_bytes()

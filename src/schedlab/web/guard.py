@@ -27,6 +27,7 @@ from schedlab.web.space import new_secret, space_of
 
 SPACE, TOKEN = "schedlab_space", "schedlab_token"
 LONG = 400 * 86_400  # seconds: the longest that browsers keep a cookie
+PIECE = 256 << 10  # bytes of an answer that wait to be sent
 READS = frozenset({"GET", "HEAD"})
 _SECRET = re.compile(r"[A-Za-z0-9_-]{32}")  # as `new_secret` makes them
 POLICY = (
@@ -55,20 +56,23 @@ class Guard:
         protected = _with_headers(send, cookies)
         try:
             response = self._checked(scope, cookies)
-        except RefusedError as error:
+            if response is None:
+                space = scope["state"]["space"]
+                async with scope["app"].state.turns.requests.turn(space.id):
+                    with confined(space.bounds(self._settings)):
+                        await self._app(scope, receive, protected)
+                return
+        except RefusedError as error:  # of handlers' Starlette has made an answer
             response = answer(error)
-        if response is not None:
-            await response(scope, receive, protected)
-            return
-        with confined(scope["state"]["space"].bounds(self._settings)):
-            await self._app(scope, receive, protected)
+        await response(scope, receive, protected)
 
     def _checked(self, scope: Scope, cookies: list[str]) -> Response | None:
         """Nothing if a handler may see it, `request.state.space` being set; else what is to be answered."""
         headers = Headers(scope=scope)
-        check_host(headers.get("host", ""), self._settings.host)
+        check_host(", ".join(headers.getlist("host")), self._settings.host)
         if scope["method"] not in READS:
             check_origin(headers)
+        scope["headers"] = [each for each in scope["headers"] if each[0] != b"range"]  # files come whole
         found, port = cookies_of(headers), port_of(headers.get("host", ""))
         if response := self._let_in(scope, headers, found, cookies):
             return response
@@ -146,7 +150,8 @@ def _cookie(name: str, value: str) -> str:
 
 def _come_again() -> Response:
     """Cookies are shown when the page asks for itself again."""
-    return HTMLResponse('<!doctype html><meta http-equiv="refresh" content="0"><title>schedlab</title>')
+    icon = '<link rel="icon" href="data:,">'
+    return HTMLResponse(f'<!doctype html><meta http-equiv="refresh" content="0">{icon}<title>schedlab</title>')
 
 
 def _with_headers(send: Send, cookies: list[str]) -> Send:
@@ -158,6 +163,11 @@ def _with_headers(send: Send, cookies: list[str]) -> Send:
             headers.setdefault("cache-control", "no-cache" if "etag" in headers else "no-store")
             for cookie in cookies:
                 headers.append("set-cookie", cookie)
+        body = memoryview(message.get("body", b""))
+        for at in range(PIECE, len(body), PIECE):  # who takes it slowly is waited for
+            await send({"type": message["type"], "body": bytes(body[at - PIECE : at]), "more_body": True})
+        if len(body) > PIECE:
+            message["body"] = bytes(body[(len(body) - 1) // PIECE * PIECE :])
         await send(message)
 
     return protected

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from schedlab.analysis.core_rows import rows_of_jobs, without_gaps
 from schedlab.analysis.job_values import job_values
 from schedlab.analysis.pairing import paired_by_job
 from schedlab.model.errors import InputError
+from schedlab.model.jobs import rows_of_jobs, without_gaps
 from schedlab.model.run import Run
-from schedlab.plot.gantt_colours import MOST_NAMES, OWNERS, core_time, ranked
+from schedlab.plot.gantt_colours import MOST_NAMES, OWNERS, ranked, work_of
 from schedlab.plot.measures import owner_name
 from schedlab.web.block import Column, pack, pack_each
 
@@ -23,7 +23,7 @@ MOST_LABELS = 50_000  # names of users … that a page gets; beyond, numbers
 def workload_order(run: Run) -> NDArray[np.int64]:
     """Where each job of the workload is in the table, which is in the order of leaving."""
     sequence = run.tables.column("sequence")
-    if not without_gaps(sequence):
+    if not without_gaps(run.tables):
         return np.argsort(sequence, kind="stable")
     order = np.empty(len(sequence), np.int64)
     order[sequence] = np.arange(len(sequence))
@@ -32,7 +32,7 @@ def workload_order(run: Run) -> NDArray[np.int64]:
 
 def rows_of(run: Run, sequences: NDArray[Any]) -> NDArray[np.int64]:
     """Which rows jobs have that other tables name by their sequence: in a run that broke off some may be missing."""
-    return rows_of_jobs(run.tables.column("sequence"), sequences)
+    return rows_of_jobs(run.tables, sequences)
 
 
 def jobs_block(run: Run, baseline: Run | None) -> bytes:
@@ -82,9 +82,9 @@ def pieces_block(run: Run) -> bytes:
 def owners_facts(run: Run) -> dict[str, Any]:
     """Those with colours of their own, how many there are, and what they are called."""
     found: dict[str, Any] = {}
-    work = core_time(run)
+    work = run.tables.column("cores") * run.tables.column("runtime")
     for by, owners in _owners(run):
-        in_turn = ranked(owners, work)
+        in_turn = ranked(*work_of([(owners, work)]))
         labels = run.workload.get("labels", {}).get(by, ())[:MOST_LABELS]
         found[by] = {
             "first": in_turn[:MOST_NAMES],
@@ -124,6 +124,7 @@ def _differences(run: Run, baseline: Run) -> NDArray[np.float64] | None:
         pairs = paired_by_job(run, baseline)
     except InputError:  # not the same workload
         return None
-    found = np.full(len(run.tables.column("job")), np.nan)
-    found[pairs.row] = pairs.difference
+    sequence = run.tables.column("sequence")
+    order, found = np.argsort(sequence), np.full(len(sequence), np.nan)
+    found[order[np.searchsorted(sequence, pairs.place, sorter=order)]] = pairs.difference
     return found

@@ -15,6 +15,7 @@ import socket
 import sys
 import traceback
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import Any, NoReturn
@@ -23,7 +24,7 @@ from schedlab.model.confined import Bounds, confine
 from schedlab.model.errors import SchedlabError
 from schedlab.web.answers import ANSWERS, Stays
 from schedlab.web.aside import BYTES, REFUSED, VALUE, receive, send
-from schedlab.web.errors import FULL, document, status_of
+from schedlab.web.errors import FULL, LONGEST, document, status_of
 from schedlab.web.settings import Settings
 from schedlab.web.space import Space
 
@@ -34,6 +35,9 @@ MOST_ORDER = 8 << 20  # bytes
 def main(control: socket.socket) -> None:
     """Until the server ends, and everything that was forked with it."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    for name in ("polars", "pandas"):  # what would be imported later, by each helper anew; Arrow asks for the second
+        with suppress(ImportError):
+            import_module(name)
     gc.collect()
     gc.freeze()
     while True:
@@ -108,13 +112,15 @@ def _answered(talk: socket.socket, make: Any) -> Any:
     except Exception as error:
         traceback.print_exception(error)
         hint = "this is a mistake in schedlab; the terminal of the server says more"
-        made, kind, content = None, REFUSED, _refusal(500, f"{type(error).__name__}: {error}", hint)
+        made, kind, content = None, REFUSED, _refusal(500, f"{type(error).__name__}: {error}"[:LONGEST], hint)
     send(talk, kind, content)
     return made
 
 
 def _refusal(status: int, error: str, hint: str) -> bytes:
-    return json.dumps({"status": status, "error": error[:20_000], "hint": hint[:2000]}).encode()
+    """Files are called as the page calls them."""
+    inside = error.replace(f"{Path.cwd()}/", "")
+    return json.dumps({"status": status, "error": inside, "hint": hint}).encode()
 
 
 if __name__ == "__main__":

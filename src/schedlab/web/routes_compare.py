@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 
 from schedlab.engine.folder import holds_run
 from schedlab.model.errors import InputError
-from schedlab.web.aside import WHILE
+from schedlab.web.aside import WHILE, ask
 from schedlab.web.body import asked
 from schedlab.web.exports import ENDINGS, figure_kinds, made
 from schedlab.web.page import page
@@ -60,6 +60,7 @@ def explorer(request: Request) -> Response:
 
 def _file(request: Request, arguments: Callable[[list[str]], list[str]], ending: str, name: str) -> Response:
     names = [request.state.space.name(path) for path in _folders(request)]
+    ask("genuine", request.state.space, request.app.state.settings, WHILE, names=names)
     content = made(arguments(names), ending, request.state.space, request.app.state.settings)
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return Response(content, media_type=TYPES[ending], headers=headers)

@@ -8,13 +8,13 @@
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from schedlab.engine.folder import holds_run
@@ -26,6 +26,7 @@ from schedlab.web.space import NotThereError, Space, shown
 from schedlab.web.turns import taking
 
 MOST_RUNS = 24  # side by side: more cannot be looked at
+PIECE = 1 << 20  # bytes
 
 
 @taking("blocks")
@@ -49,9 +50,9 @@ def facts(request: Request) -> Response:
 def block(request: Request) -> Response:
     opened, at, name = _opened(request), request.path_params["at"], request.path_params["name"]
     try:
-        kind = "application/octet-stream"
-        return _answer(request, f"{at}-{name}", kind, lambda look: opened.block(look, at, name))
-    except KeyError:
+        which, kind = range(MOST_RUNS)[int(at[:4])], "application/octet-stream"
+        return _answer(request, f"{which}-{name}", kind, lambda look: opened.block(look, which, name))
+    except (KeyError, IndexError, ValueError):
         raise NotThereError("these runs have no such block", where=shown(f"{at}/{name}")) from None
 
 
@@ -64,10 +65,10 @@ def _look(request: Request) -> Look:
     names = request.query_params.getlist("run")
     if not names:
         raise InputError("no run is named", hint="end the address with ?run=NAME, or choose one on the page")
-    folders = [folder for name in names for folder in runs_of(request.state.space, name)]
-    if len(folders) > MOST_RUNS:
+    folders = [folder for name in names[: MOST_RUNS + 1] for folder in runs_of(request.state.space, name)]
+    if (many := max(len(names), len(folders))) > MOST_RUNS:
         hint = f"name the ones that you want to see, at most {MOST_RUNS}"
-        raise InputError(f"{len(folders)} runs are too many to be seen side by side", hint=hint)
+        raise InputError(f"{many:,} runs are too many to be seen side by side", hint=hint)
     return _opened(request).look(list(dict.fromkeys(folders)), request.state.space)
 
 
@@ -95,12 +96,20 @@ def _answer(request: Request, name: str, kind: str, make: Callable[[Look], bytes
             if last or not look.closed:
                 raise
     if "gzip" not in request.headers.get("accept-encoding", ""):
-        return Response(gzip.decompress(made), media_type=kind, headers=headers)
+        return StreamingResponse(_unpacked(made), media_type=kind, headers=headers)
     return Response(made, media_type=kind, headers=headers | {"content-encoding": "gzip"})
+
+
+def _unpacked(packed: bytes) -> Iterator[bytes]:
+    """A little at a time: some bytes can be gigabytes."""
+    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)  # as gzip
+    while packed:
+        yield unpacker.decompress(packed, PIECE)
+        packed = unpacker.unconsumed_tail
 
 
 routes: list[BaseRoute] = [
     Route("/explore", explore),
     Route("/api/explore/facts", facts),
-    Route("/api/explore/{at:int}/{name}", block),
+    Route("/api/explore/{at}/{name}", block),
 ]

@@ -16,7 +16,7 @@ from schedlab.web.catalogue import documents
 from schedlab.web.errors import RefusedError
 from schedlab.web.space import Space
 from schedlab.web.turns import taking
-from schedlab.web.upload import check_length, receive
+from schedlab.web.upload import check_length, check_room, receive
 from schedlab.web.work import Work
 
 # A page that somebody made, a report say, is shown without any right in this site: it cannot ask the server anything.
@@ -52,10 +52,13 @@ async def put_file(request: Request) -> Response:
         raise RefusedError("is already there", status=409, where=name, hint="choose another name, or replace it")
     _refuse_in_use(request, path)
     check_length(request.headers.get("content-length"), most, name)
-    size = await receive(request.stream(), path, most)
+    async with request.app.state.turns.uploads.turn(space.id):
+        await run_in_threadpool(check_room, space, request.app.state.settings)
+        size = await receive(request.stream(), path, most)
     return JSONResponse({"name": space.name(path), "size": size}, 201)
 
 
+@taking("moment")
 def delete_file(request: Request) -> Response:
     space: Space = request.state.space
     path = space.own_path(request.path_params["name"])

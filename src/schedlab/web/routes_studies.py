@@ -26,6 +26,7 @@ def study(request: Request) -> Response:
     return asked(request, "study", WHILE, name=_name(request))
 
 
+@taking("moment")
 def resume(request: Request) -> Response:
     """What is not done yet."""
     space: Space = request.state.space

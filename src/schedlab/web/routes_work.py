@@ -40,15 +40,18 @@ async def start(request: Request) -> Response:
     return JSONResponse(await run_in_threadpool(_work(request).start, space, task, pace=pace), 201)
 
 
+@taking("moment")
 def one(request: Request) -> Response:
     """With what it printed."""
     return JSONResponse(_work(request).document(request.state.space, request.path_params["id"], output=True))
 
 
+@taking("moment")
 def cancel(request: Request) -> Response:
     return JSONResponse(_work(request).cancel(request.state.space, request.path_params["id"]))
 
 
+@taking("moment")
 def again(request: Request) -> Response:
     return JSONResponse(_work(request).again(request.state.space, request.path_params["id"]), 201)
 

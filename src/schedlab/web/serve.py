@@ -16,6 +16,8 @@ from types import FrameType
 import uvicorn
 
 from schedlab.model.errors import InputError
+from schedlab.web.aside import begin, end_all
+from schedlab.web.connections import Connection
 from schedlab.web.server import create_app
 from schedlab.web.settings import Settings
 from schedlab.web.space import SPACES
@@ -45,7 +47,9 @@ class Server(uvicorn.Server):
         app = create_app(folder, settings)
         config = uvicorn.Config(
             app,
-            log_level="warning",
+            http=Connection,
+            ws="none",
+            log_level="error",
             access_log=False,
             server_header=False,
             proxy_headers=False,
@@ -57,12 +61,14 @@ class Server(uvicorn.Server):
         self._work = app.state.work
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        begin()  # what it imports is there when the first page asks for something
         await super().startup(sockets)
         self._ready()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Ctrl-C is how it ends: it is not raised again, and a second one does not leave workers behind."""
         self._work.closed = True  # event streams, which would be waited for, end
+        end_all()
         self.should_exit = True
 
 
@@ -86,7 +92,7 @@ def open_browser(address: str, folder: Path) -> None:
 
 def _page_to(address: str, folder: Path) -> Path:
     page = folder / SPACES / f".open-{secrets.token_hex(6)}.html"
-    page.parent.mkdir(exist_ok=True)
+    page.parent.mkdir(exist_ok=True, mode=0o700)
     with os.fdopen(os.open(page, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
         file.write(
             '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'

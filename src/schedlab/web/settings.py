@@ -27,6 +27,7 @@ class Settings:
     host: str = "127.0.0.1"
     token: str = ""  # what a browser has to show; "" if everybody who reaches the server may use it
     largest_upload: int = GIB  # bytes
+    largest_space: int = 50 * GIB  # bytes of all that is somebody's
     at_once: int = max(1, os.cpu_count() or 1)  # worker processes
     memory: int = field(default_factory=usual_memory)  # bytes of one process that works for somebody
     python: tuple[Path, ...] = ()  # files with policies, orders, … that may be used: named at start, inside the folder

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 Form = TypeVar("Form", "Setup", "Sweep")
 
 MOST = 64  # of policies, observers, values: more are for study files
+MOST_RUNS = 100_000  # of a study: its plan is made before the first one begins
 LONGEST = 2000  # characters of a text
+LARGEST = 1 << 63  # of numbers, which are finite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +126,10 @@ class Sweep:
         found = [each for each in self.setup.mistakes() if not (self.vary == "jobs" and each.where == self.setup.model)]
         if self.repetitions < 1:
             found.append(InputError(f"{self.repetitions} is not a number of repetitions", hint="at least 1"))
+        runs = self.repetitions * len(self.setup.policies) * max(len(self.values), 1)
+        if runs > MOST_RUNS:
+            hint = f"at most {MOST_RUNS:,}; schedlab experiment run has no such limit"
+            found.append(InputError(f"{runs:,} runs are too many for a page", where="repetitions", hint=hint))
         if self.baseline and self.baseline not in self.setup.policies:
             found.append(InputError("is not among the policies", where=self.baseline, hint="choose one of them"))
         if self.vary and not self.values:
@@ -182,6 +188,8 @@ def read_form(kind: type[Form], document: Any) -> Form:
     if not isinstance(document, Mapping):
         raise InputError("expected the fields of a form", hint=f"an object with {', '.join(_defaults(kind))}")
     types = get_type_hints(kind)
+    if len(document) > 2 * len(types):
+        raise InputError(f"has {len(document):,} fields", where=kind.__name__.lower(), hint=f"there are {len(types)}")
     errors: list[InputError] = []
     found: dict[str, Any] = {}
     for name, value in document.items():
@@ -229,10 +237,11 @@ def _typed(kind: Any, value: Any, name: str) -> Any:
         return value
     if kind is bool and isinstance(value, bool):
         return value
-    if kind is int and isinstance(value, int) and not isinstance(value, bool):
-        return value
-    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGEST:
+        if kind is float:
+            return float(value)
+        if kind is int and isinstance(value, int):
+            return value
     if kind is str and isinstance(value, str) and len(value) <= LONGEST and value.isprintable():
         return value.strip()
     nouns = {bool: "true or false", int: "a whole number", float: "a number", str: "a text of one line"}

@@ -15,12 +15,13 @@ from hashlib import sha256
 from itertools import count
 from pathlib import Path, PurePosixPath
 
-from schedlab.model.confined import Bounds
+from schedlab.model.confined import Bounds, confined
 from schedlab.model.errors import InputError
 from schedlab.web.settings import Settings
 
 SPACES = "spaces"
-LONGEST_NAME = 120  # characters of a file's name: file systems take 255 bytes, and temporary names are longer
+MOST_SPACES = 10_000  # cookies can be made up
+LONGEST_NAME, MOST_BYTES = 120, 200  # of a file's name: file systems take 255 bytes, and temporary names are longer
 
 
 class NotThereError(InputError):
@@ -36,8 +37,20 @@ class Space:
 
     @property
     def own(self) -> Path:
-        """Made when the first file goes there."""
+        """Made (`make`) when the first file goes there."""
         return self.folder / SPACES / self.id
+
+    def make(self) -> Path:
+        """Nobody else of this machine may look into it, nor see who else is here."""
+        if not self.own.is_dir():
+            self.own.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with confined(None):
+                many = sum(1 for _ in self.own.parent.iterdir())
+            if many >= MOST_SPACES:
+                hint = "whoever starts the server can delete old ones"
+                raise InputError(f"there are {many:,} already, as many as may be", where=SPACES, hint=hint)
+            self.own.mkdir(exist_ok=True, mode=0o700)
+        return self.own
 
     def path(self, name: str) -> Path:
         """Of something that this browser may read: a file or a folder that is there."""
@@ -57,8 +70,7 @@ class Space:
     def new(self, name: str) -> Path:
         """Where a new file or folder of this browser goes; `name` is a plain name, without folders."""
         check_name(name)
-        self.own.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return self.own / name
+        return self.make() / name
 
     def free(self, stem: str, suffix: str = "") -> Path:
         """As `new`, under a name that is not taken yet: stem, stem-2, stem-3, …"""
@@ -75,8 +87,8 @@ class Space:
     def unseen(self, name: str) -> Path:
         """As `new`, where the browser can neither read nor replace it."""
         check_name(name)
-        folder = self.own / ".unseen"
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder = self.make() / ".unseen"
+        folder.mkdir(exist_ok=True, mode=0o700)
         return folder / name
 
     def _names(self, stem: str, suffix: str) -> Iterator[Path]:
@@ -132,8 +144,8 @@ def _not_there(name: str) -> NotThereError:
 def check_name(name: str) -> None:
     """A plain name of a file: nothing that a shell, an option or a path could make something else of."""
     problem = ""
-    if not name or len(name) > LONGEST_NAME:
-        problem = f"is not between 1 and {LONGEST_NAME} characters long"
+    if not name or len(name) > LONGEST_NAME or len(name.encode(errors="replace")) > MOST_BYTES:
+        problem = f"is not between 1 and {LONGEST_NAME} characters long, or longer than {MOST_BYTES} bytes"
     elif name.startswith((".", "-")):
         problem = f"begins with '{name[0]}'"
     elif bad := [c for c in name if not (c.isalnum() or c in "._-+=@, ()")]:

@@ -24,7 +24,7 @@ LONGEST_STEM = 60  # characters
 
 def asked_task(document: Any, space: Space, settings: Settings) -> Task:
     """As a helper finds it: the texts of the form, and the files that it names, are somebody's."""
-    space.own.mkdir(parents=True, exist_ok=True, mode=0o700)  # where it makes a folder for the results
+    space.make()  # where it makes a folder for the results
     found = json.loads(ask("task", space, settings, WHILE, setup=document))
     program = bool(found["program"] and settings.programs)
     return Task(found["title"], tuple(found["arguments"]), found["out"], program=program)

@@ -104,6 +104,7 @@ class Record:
 
 def new_record(space: Space, task: Task) -> Record:
     record = Record(secrets.token_hex(6), space, task)
+    space.make()
     record.folder.mkdir(parents=True, mode=0o700)
     try:
         record.write(Status())
@@ -114,7 +115,7 @@ def new_record(space: Space, task: Task) -> Record:
 
 
 def find(space: Space, id: str) -> Record:
-    if not id.isalnum() or not (space.own / FOLDER / id).is_dir():
+    if not (id.isalnum() and len(id) <= 40 and (space.own / FOLDER / id).is_dir()):
         raise NotThereError("there is no such work of yours", where=id[:40])
     return _record(space, space.own / FOLDER / id)
 

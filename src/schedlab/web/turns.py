@@ -10,7 +10,7 @@ import asyncio
 import functools
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
@@ -19,6 +19,7 @@ from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from schedlab.web.errors import RefusedError
 
@@ -65,9 +66,12 @@ class Turns:
                 self._running[who] += 1
                 return None
             if sum(one.who == who for one in self._queue) >= self.waiting:
-                under_way = self._running[who] + self.waiting
+                mine = self._running[who] + self.waiting
+                told = (
+                    f"{mine} requests of yours are" if mine else f"{self._running.total()} such requests of others are"
+                )
                 hint = "wait for their answers, then ask again"
-                raise RefusedError(f"{under_way} requests of yours are under way already", status=429, hint=hint)
+                raise RefusedError(f"{told} under way already", status=429, hint=hint)
             loop = asyncio.get_running_loop()
             waits = _Waiting(who, loop, loop.create_future())
             self._queue.append(waits)
@@ -103,21 +107,39 @@ def taking(turns: str) -> Callable[[Callable[[Request], Response]], Callable[[Re
 
     def waits(handler: Callable[[Request], Response]) -> Callable[[Request], Any]:
         @functools.wraps(handler)
-        async def handled(request: Request) -> Response:
-            found: Response = await in_turn(request, turns, handler, request)
-            return found
+        async def handled(request: Request) -> ASGIApp:
+            kinds: Kinds = request.app.state.turns
+            async with AsyncExitStack() as stack:
+                await stack.enter_async_context(kinds.answers.turn(request.state.space.id))
+                return _Taken(await in_turn(request, turns, handler, request), stack.pop_all())
 
         return handled
 
     return waits
 
 
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """An answer, which may be large: it counts until the last byte of it has been taken."""
+
+    answer: ASGIApp
+    turn: AsyncExitStack
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with self.turn:
+            await self.answer(scope, receive, send)
+
+
 @dataclass(frozen=True)
 class Kinds:
     """What takes a moment, while somebody types; what one waits for; blocks of the explorer (a browser has six
-    connections); and streams of events, which end when the page is left: nobody waits for one."""
+    connections); streams of events, which end when the page is left: nobody waits for one; files that come. Besides,
+    until the last byte has been taken: answers of these, which lie in memory, and requests of all kinds."""
 
     moment: Turns = field(default_factory=lambda: Turns(each=3, all=12, waiting=20))
     long: Turns = field(default_factory=lambda: Turns(each=2, all=6, waiting=10))
     blocks: Turns = field(default_factory=lambda: Turns(each=6, all=24, waiting=100))
     streams: Turns = field(default_factory=lambda: Turns(each=20, all=200, waiting=0))
+    uploads: Turns = field(default_factory=lambda: Turns(each=6, all=60, waiting=20))
+    answers: Turns = field(default_factory=lambda: Turns(each=8, all=200, waiting=100))
+    requests: Turns = field(default_factory=lambda: Turns(each=128, all=2000, waiting=0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -12,8 +12,11 @@ from starlette.concurrency import run_in_threadpool
 
 from schedlab.model.units import format_bytes
 from schedlab.web.errors import RefusedError
+from schedlab.web.settings import Settings
+from schedlab.web.space import Space
 
 PIECE = 1 << 20  # bytes that are gathered before they are written
+MOST_FILES = 250_000  # of one person: they are counted before more is written
 PART = ".part"  # what a file is called until it is whole
 
 
@@ -21,6 +24,28 @@ def check_length(header: str | None, most: int, name: str) -> None:
     """Before anything is read, where the browser says how long it will be."""
     if header is not None and header.isdecimal() and int(header) > most:
         raise too_large(name, most)
+
+
+def check_room(space: Space, settings: Settings) -> None:
+    """Before anything more is written for somebody."""
+    taken = files = 0
+    for size in _sizes(space.own):
+        taken, files = taken + size, files + 1
+    have = ""
+    if taken >= settings.largest_space:
+        have = f"{format_bytes(taken)} of the {format_bytes(settings.largest_space)} that one person may have"
+    elif files >= MOST_FILES:
+        have = f"{files:,} files, of {MOST_FILES:,} that one person may have"
+    if have:
+        hint = "delete runs and files, or start the server with a larger --largest-space"
+        raise RefusedError(f"what is yours takes {have}", status=507, hint=hint)
+
+
+def _sizes(folder: Path) -> Iterator[int]:
+    for top, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):  # gone meanwhile
+                yield Path(top, name).lstat().st_size
 
 
 async def receive(pieces: AsyncIterator[bytes], path: Path, most: int) -> int:

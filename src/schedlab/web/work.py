@@ -6,6 +6,7 @@ import os
 import shutil
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -31,7 +32,7 @@ from schedlab.web.task import (
     new_record,
     records,
 )
-from schedlab.web.upload import clear_parts
+from schedlab.web.upload import check_room, clear_parts
 
 MOST_WAITING = 50  # of one space
 SHOWN = 200  # the latest ones
@@ -61,6 +62,7 @@ class Work:
     # ---- what people ask for ----
 
     def start(self, space: Space, task: Task, *, pace: float | None = None) -> dict[str, Any]:
+        check_room(space, self._settings)
         with self._lock:
             if self.closed:
                 raise RefusedError("the server is ending", status=503)
@@ -174,11 +176,17 @@ class Work:
             thread.join()
 
     def _next(self) -> None:
-        """Start what can be: of those whose people have the fewest running, the one that has waited longest."""
+        """Start what can be: of those whose people have the fewest running, the one that has waited longest. Who has
+        none does not wait for those who have more: as many as there are places, once more."""
         with confined(None), self._lock:  # whoever asks, it may be somebody else's turn
-            while self._waiting and len(self._children) < self._settings.at_once and not self.closed:
-                running = [child.record.space for child in self._children.values()]
-                chosen = min(self._waiting, key=lambda one: running.count(one.record.space))
+            while self._waiting and not self.closed:
+                running = Counter(child.record.space for child in self._children.values())
+                chosen = min(self._waiting, key=lambda one: running[one.record.space])
+                places = self._settings.at_once
+                if max(running.values(), default=0) >= min(places, 2) and not running[chosen.record.space]:
+                    places *= 2
+                if running.total() >= places:
+                    return
                 self._waiting.remove(chosen)
                 self._begin(chosen)
 

@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 from schedlab.files.bytestream import plain_name, text_of
 from schedlab.files.formats import Format, recognise
 from schedlab.files.json_text import json_of
+from schedlab.model.arguments import as_path
 from schedlab.model.errors import InputError
 from schedlab.model.suggest import did_you_mean
 from schedlab.model.workflow import Workflow
@@ -55,7 +56,7 @@ def read_workflow(path: str | os.PathLike[str], negative_times: NegativeTimes = 
 
 def read_workflows(path: str | os.PathLike[str], negative_times: NegativeTimes = "fail") -> list[Workflow]:
     """All workflows of a file, of which only TOML and logs have several."""
-    text = os.fspath(path)
+    text = os.fspath(as_path(path, "the name of a workflow", _KINDS))
     if is_shape(text):
         return [shape(text)]
     named = None if Path(text).exists() else _NAMED.fullmatch(text)

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from schedlab.model.arguments import LONGEST_NAME
 from schedlab.model.errors import InputError, InputErrors
 from schedlab.model.units import parse_duration
 from schedlab.model.workflow import Workflow
@@ -15,10 +16,10 @@ from schedlab.model.workload import JobBatch
 from schedlab.workflow.chains import workflow_of_jobs
 from schedlab.workflow.files import file_stem
 
-_VARIABLE = re.compile(r"\$\{(\w+)[^}]*\}|\$(\w+)")
+_VARIABLE = re.compile(r"\$\{(\w++)[^}]{0,200}+\}|\$(\w+)")
 _ASSIGNED = re.compile(r"(?:(?:export|local|readonly)\s+)?([A-Za-z_]\w*)=(.*)")
 _SUBMITS = re.compile(r"""["']?(?:\$\(|`)?\s*(?:\S*/)?sbatch(?:\s+(.*))?""")
-_MENTIONS = re.compile(r"(?:^|[\s;&|(`=])(?:\S*/)?sbatch\s")
+_MENTIONS = re.compile(r"(?:^|[\s;&|(`=/])sbatch\s")
 _LOOP, _SAYS = re.compile(r"(?:for|while|until|select)\b"), re.compile(r"(?:echo|printf)\b")
 _RUNTIME = re.compile(r"\bruntime=([^\s,;]+)")
 _ENDS = "();|&<>`"  # where the words of a command end
@@ -145,7 +146,7 @@ class _Script:
     def _header(self, program: str) -> list[str]:
         """The options in #SBATCH lines of a script that is there, which end where its commands begin."""
         file = self._path.parent / program
-        if not program or not file.is_file():
+        if not program or len(file.name) > LONGEST_NAME or not file.is_file():
             return []
         found: list[str] = []
         for line in file.read_text(errors="replace").splitlines():

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from schedlab.files.bytestream import Progress
+from schedlab.model.arguments import check_fields
 from schedlab.model.errors import InputError
 from schedlab.model.suggest import did_you_mean
 
@@ -42,6 +43,7 @@ class ReadOptions:
         limit = self.missing_limit
         if limit != "runtime" and not (isinstance(limit, int | float) and math.isfinite(limit) and limit > 0):
             raise InputError(f"missing_limit cannot be {limit!r}", hint='"runtime", or a number of seconds above 0')
+        check_fields(self, "read_workload")
         if self.max_procs < 0:
             raise InputError(
                 f"max_procs cannot be {self.max_procs}", hint="the processors of the machine; 0: do not check"

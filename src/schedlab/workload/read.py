@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from schedlab.files.bytestream import Progress
+from schedlab.model.arguments import as_path, check_arguments
 from schedlab.model.workload import Workload
 from schedlab.workload.formats import Reader, reader_for
 from schedlab.workload.options import WINDOW, ReadOptions
@@ -46,7 +46,8 @@ def read_workload(
     options = ReadOptions(
         clean, procs, missing_limit, bad_rows, max_procs, requests, in_memory, window, progress, hosts
     )
-    log = Path(path)
+    check_arguments("Callable | None", progress=progress)
+    log = as_path(path, "the name of a log", "such as log.swf.gz; jobs in memory are Workload.of(submit=…, runtime=…)")
     workload = reader_for(log, reader)(log, options)
     if requests == "cores":
         workload.requests[:] = [request.plain() for request in workload.requests]

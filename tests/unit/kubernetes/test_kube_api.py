@@ -134,7 +134,7 @@ def test_a_pod_on_a_node_has_time_to_end() -> None:
         cluster.add_pod(name)
     cluster.bind("a", "n1")
     code, found = cluster.ask("DELETE", f"{PODS}/a", {"gracePeriodSeconds": 5})
-    assert code == 200 and found["metadata"]["deletionTimestamp"] == "2026-01-01T12:00:00Z"
+    assert code == 200 and found["metadata"]["deletionTimestamp"] == "2026-01-01T12:00:05Z"
     assert found["metadata"]["deletionGracePeriodSeconds"] == 5 and cluster.pod("a")
     assert cluster.ask("DELETE", f"{PODS}/a")[0] == 200  # once more changes nothing
     assert cluster.ask("DELETE", f"{PODS}/a", gracePeriodSeconds=0)[0] == 200

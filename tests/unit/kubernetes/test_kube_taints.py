@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import schedlab as sl
-from schedlab.bridge.kubernetes.taints import Taint, tolerated
+from schedlab.bridge.kubernetes.evictions import Tolerations
+from schedlab.bridge.kubernetes.taints import Taint
 from schedlab.model.errors import InputError
 
 BATCH = {"key": "dedicated", "value": "batch", "effect": "NoSchedule"}
@@ -26,8 +27,8 @@ BATCH = {"key": "dedicated", "value": "batch", "effect": "NoSchedule"}
     ],
 )
 def test_who_stands_a_taint(toleration: dict[str, Any], stands: bool) -> None:
-    assert tolerated({"tolerations": [toleration]}, BATCH) is stands
-    assert not tolerated({}, BATCH)
+    assert (Tolerations({"tolerations": [toleration]}).seconds(BATCH) > 0) is stands
+    assert not Tolerations({}).seconds(BATCH)
 
 
 def test_mistakes() -> None:

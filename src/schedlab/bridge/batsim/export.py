@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +18,11 @@ from schedlab.bridge.batsim.host_states import IDLE, SLEEPING, SWITCHING_ON, UNA
 from schedlab.bridge.batsim.outputs import REJECTED, SUCCESS, JobRow, Outputs
 from schedlab.bridge.batsim.resources import hosts_text
 from schedlab.bridge.batsim.version import BATSIM_VERSION
+from schedlab.model.disk import told
+from schedlab.model.jobs import interrupted
 from schedlab.model.run import Run
 from schedlab.model.states import SLOWED, TIME_LIMIT
+from schedlab.model.stopping import undisturbed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,16 +51,25 @@ def export_run(run: Run, prefix: str) -> Exported:
     jobs = run.jobs.with_row_index("row")
     hosts = _last_hosts(stays)
     size = int(machine.sizes.max(initial=1)) if by_node else 1  # cores of a host
-    outputs = Outputs(prefix, names, version=BATSIM_VERSION)
     left = jobs.filter(jobs["state"].cast(str).is_in(["completed", "killed", "cancelled", "rejected"]))
-    try:
+    with _appearing_whole(Path(prefix)) as place, closing(Outputs(place, names, version=BATSIM_VERSION)) as outputs:
         end = _play(outputs, run, jobs, machine, stays, by_node)
         for row in _rows(left.sort("end", "sequence"), hosts, size):
             outputs.left(row)
         outputs.finish(end, simulation_seconds=run.config["timing"].get("engine", 0.0), scheduler_seconds=0.0)
-    finally:
-        outputs.close()
     return Exported(len(left), len(names), "nodes" if by_node else "cores", _lost(run, len(jobs) - len(left)))
+
+
+@contextmanager
+def _appearing_whole(prefix: Path) -> Iterator[str]:
+    """Another prefix, whose files get their names when all is written."""
+    with told("cannot be written", prefix):
+        with undisturbed():
+            made = TemporaryDirectory(dir=prefix.parent, prefix=f".{prefix.name}.partial-")
+        with made as place:
+            yield str(Path(place, prefix.name))
+            for file in sorted(Path(place).iterdir(), reverse=True):
+                file.replace(prefix.with_name(file.name))
 
 
 def _whole_nodes(machine: Machine, bars: Bars) -> bool:
@@ -144,8 +159,7 @@ def _play(outputs: Outputs, run: Run, jobs: pl.DataFrame, machine: Machine, stay
 
 def _lost(run: Run, there: int) -> list[str]:
     told = []
-    pieces = run.pieces
-    if len(pieces) and (several := int((pieces["job"].value_counts()["count"] > 1).sum())):
+    if several := interrupted(run.tables):
         told.append(f"earlier attempts of {several:,} jobs: the table of jobs has the last start and end")
     if there:
         told.append(f"{there:,} jobs that had not left when the run ended: Batsim has no row for them")

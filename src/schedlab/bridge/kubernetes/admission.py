@@ -6,20 +6,30 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from schedlab.bridge.kubernetes.kinds import NAMESPACES, PODS, PRIORITY_CLASSES, Kind
+import msgspec
+
+from schedlab.bridge.kubernetes.allowances import mistakes
+from schedlab.bridge.kubernetes.kinds import BUDGETS, NAMESPACES, PODS, PRIORITY_CLASSES, QUOTAS, Kind
 from schedlab.bridge.kubernetes.labels import LONGEST_NAME, key_mistake, value_mistake
 from schedlab.bridge.kubernetes.lifecycle import check_namespace
+from schedlab.bridge.kubernetes.patches import same
 from schedlab.bridge.kubernetes.selectors import Object
 from schedlab.bridge.kubernetes.shapes import check_types
 from schedlab.bridge.kubernetes.status import StatusError, invalid, not_found, shortened
 from schedlab.bridge.kubernetes.store import Store
 from schedlab.files.quantity import parse_quantity
 
+sorted_json = msgspec.json.Encoder(order="sorted").encode
 _NAME = re.compile(r"[a-z0-9]([a-z0-9.:-]*[a-z0-9])?")
 _LONGEST_PREFIX = 58  # maxGeneratedNameLength in pkg/storage/names of k8s.io/apiserver
 _LARGEST_ANNOTATIONS = 262_144  # TotalAnnotationSizeLimitB in pkg/api/validation of k8s.io/apimachinery
 # Classes that every cluster has.
 SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+_HIGHEST_PRIORITY = 1_000_000_000  # HighestUserDefinablePriority in pkg/apis/scheduling of k8s.io/kubernetes
+_UPDATABLE = (
+    "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only "
+    "additions to existing tolerations),`spec.schedulingGates` (only removals)"
+)
 
 
 def admit(store: Store, kind: Kind, namespace: str, found: Any) -> Object:
@@ -29,6 +39,10 @@ def admit(store: Store, kind: Kind, namespace: str, found: Any) -> Object:
     name = metadata.get("name")
     check_types(kind, named)
     if not name and (prefix := metadata.get("generateName")):
+        if len(prefix) > LONGEST_NAME:
+            raise invalid(
+                kind.name, "", [("metadata.generateName", f"Too long: may not be more than {LONGEST_NAME} bytes")]
+            )
         # What is generated is the next version, so that repeated runs have the same names.
         name = f"{prefix[:_LONGEST_PREFIX]}{store.version + 1:05x}"
         named = {**named, "metadata": {**metadata, "name": name}}
@@ -49,6 +63,8 @@ def admit(store: Store, kind: Kind, namespace: str, found: Any) -> Object:
         named["metadata"]["generation"] = 1
     if kind is NAMESPACES:
         return _admit_namespace(named)
+    if kind is PRIORITY_CLASSES:
+        check_default(store, named)
     return admit_pod(store, named) if kind is PODS else named
 
 
@@ -71,6 +87,7 @@ def addressed(kind: Kind, namespace: str, found: Any) -> Object:
     if not isinstance(metadata, dict):
         raise StatusError(400, "the metadata of the object is not an object")
     metadata = dict(metadata)
+    metadata.pop("managedFields", None)  # nobody keeps them here
     if not kind.namespaced:
         metadata.pop("namespace", None)
     elif metadata.setdefault("namespace", namespace) != namespace:
@@ -86,6 +103,10 @@ def check_shape(kind: Kind, found: Object) -> None:
     causes = [*_wrong_labels(metadata.get("labels") or {}), *_wrong_metadata(metadata)]
     if kind is PODS:
         causes += _mistakes(found.get("spec"))
+    elif kind in (QUOTAS, BUDGETS):
+        causes += mistakes(kind, found.get("spec") or {})
+    elif kind is PRIORITY_CLASSES:
+        causes += _wrong_class(found)
     if causes:
         raise invalid(kind.name, shortened(str(metadata.get("name", ""))), causes)
 
@@ -109,9 +130,94 @@ def _wrong_metadata(metadata: Object) -> Iterator[tuple[str, str]]:
         yield "metadata.ownerReferences", "Invalid value: Only one reference can have Controller set to true"
 
 
+def _wrong_class(found: Object) -> Iterator[tuple[str, str]]:
+    name, value = str(found["metadata"].get("name", "")), found.get("value", 0)
+    if name.startswith("system-") and value != SYSTEM_PRIORITIES.get(name):
+        yield "metadata.name", "Forbidden: priority class names with 'system-' prefix are reserved for system use only"
+    elif value > _HIGHEST_PRIORITY and name not in SYSTEM_PRIORITIES:
+        yield "value", f"Forbidden: maximum allowed value of a user defined priority is {_HIGHEST_PRIORITY}"
+
+
+def check_default(store: Store, found: Object) -> None:
+    """One priority class at most is the default."""
+    name = found["metadata"]["name"]
+    other = default_class(store) if found.get("globalDefault") else None
+    if other is not None and other["metadata"]["name"] != name:
+        why = f"PriorityClass {other['metadata']['name']} is already marked as default. Only one default can exist"
+        details = {"name": name, "kind": PRIORITY_CLASSES.plural}
+        raise StatusError(403, f'{PRIORITY_CLASSES.qualified} "{name}" is forbidden: {why}', details=details)
+
+
+def default_class(store: Store) -> Object | None:
+    classes = store.collection(PRIORITY_CLASSES).objects.values()
+    return next((one.object for one in classes if one.object.get("globalDefault")), None)
+
+
+def check_update(store: Store, kind: Kind, old: Object, new: Object) -> None:
+    """What may not be changed of an object that is there."""
+    name = old["metadata"]["name"]
+    if kind is PODS:
+        _check_pod_update(name, old["spec"], new["spec"])
+    elif kind is PRIORITY_CLASSES:
+        changed = [one for one in ("value", "preemptionPolicy") if new.get(one) != old.get(one)]
+        if changed:
+            raise invalid(kind.name, name, [(one, "Forbidden: may not be changed in an update.") for one in changed])
+        check_default(store, new)
+
+
+def _check_pod_update(name: str, old: Object, new: Object) -> None:
+    causes: list[tuple[str, str]] = []
+    if new.get("nodeName") != old.get("nodeName"):
+        causes.append(("spec.nodeName", "Forbidden: pods are assigned to nodes by a binding"))
+    elif not same(_fixed(old, old), _fixed(new, old)):
+        causes.append(("spec", f"Forbidden: pod updates may not change fields other than {_UPDATABLE}"))
+    if _each(old, "tolerations") - _each(new, "tolerations"):
+        why = "Forbidden: existing toleration can not be modified except its tolerationSeconds"
+        causes.append(("spec.tolerations", why))
+    if _each(new, "schedulingGates") - _each(old, "schedulingGates"):
+        causes.append(("spec.schedulingGates", "Forbidden: only deletion is allowed"))
+    if causes:
+        raise invalid("Pod", name, causes)
+
+
+def _fixed(spec: Object, old: Object) -> Object:
+    """What of a pod stays as it is; while it is gated, it may still be kept from further nodes."""
+    free = {"activeDeadlineSeconds", "tolerations", "schedulingGates"}
+    if old.get("schedulingGates"):
+        free |= {"affinity"}
+        selector = spec.get("nodeSelector") or {}
+        if (old.get("nodeSelector") or {}).items() <= selector.items():
+            free |= {"nodeSelector"}
+    kept = {key: value for key, value in spec.items() if key not in free}
+    for field in ("containers", "initContainers"):
+        if field in spec:
+            kept[field] = [{**one, "image": ""} for one in spec[field] or ()]
+    return kept
+
+
+def _each(spec: Object, field: str) -> set[bytes]:
+    """The elements of a list, by which they can be told apart; how long a taint is tolerated may change."""
+    elements = spec.get(field) or ()
+    if not isinstance(elements, (list, tuple)):
+        return {sorted_json(elements)}
+    return {sorted_json({**one, "tolerationSeconds": 0} if isinstance(one, dict) else one) for one in elements}
+
+
+def updated_pod(old: Object, new: Object) -> Object:
+    """A pod that is changed, with the values that are usual; its priority is that which it has."""
+    spec = new["spec"]
+    kept = {name: old["spec"][name] for name in ("priority", "preemptionPolicy") if name in old["spec"]}
+    return {**new, "spec": _dressed({**kept, **spec})}
+
+
 def admit_pod(store: Store, pod: Object) -> Object:
     """A pod with the values that are usual, as kube-apiserver and its admission add them."""
     spec = pod["spec"]
+    dressed = _dressed({**spec, **_priority(store, spec)})
+    return {**pod, "spec": dressed, "status": {"phase": "Pending", **(pod.get("status") or {})}}
+
+
+def _dressed(spec: Object) -> Object:
     usual = {
         "schedulerName": "default-scheduler",
         "restartPolicy": "Always",
@@ -119,10 +225,10 @@ def admit_pod(store: Store, pod: Object) -> Object:
         "terminationGracePeriodSeconds": 30,
         "preemptionPolicy": "PreemptLowerPriority",
     }
-    dressed = {**usual, **spec, **_priority(store, spec)}
+    dressed = {**usual, **spec}
     dressed["containers"] = [_requests_from_limits(container) for container in spec["containers"]]
     dressed["tolerations"] = _tolerations(spec.get("tolerations") or [])
-    return {**pod, "spec": dressed, "status": {"phase": "Pending", **(pod.get("status") or {})}}
+    return dressed
 
 
 def _mistakes(spec: Object | None) -> Iterator[tuple[str, str]]:
@@ -155,20 +261,28 @@ def _wrong_resources(where: str, resources: Object) -> Iterator[tuple[str, str]]
 def _priority(store: Store, spec: Object) -> Object:
     """The number behind the name of a priority class; without a name, that of the class that is the default."""
     name = spec.get("priorityClassName")
-    if not name:
-        for _, version in store.list(PRIORITY_CLASSES):
-            if version.object.get("globalDefault"):
-                found = version.object
-                return {"priorityClassName": found["metadata"]["name"], "priority": found.get("value", 0)}
-        return {"priority": spec.get("priority", 0)}
-    if name in SYSTEM_PRIORITIES:
-        return {"priority": SYSTEM_PRIORITIES[name]}
-    named = store.find(PRIORITY_CLASSES, "", name)
+    named = store.find(PRIORITY_CLASSES, "", name) if name else default_class(store)
+    if named is None and not name:
+        return {"priority": spec.get("priority") or 0}
+    if named is None and name not in SYSTEM_PRIORITIES:
+        raise _forbidden(f"no PriorityClass with name {shortened(str(name))} was found")
     if named is None:
-        message = f"pods is forbidden: no PriorityClass with name {name} was found"
-        raise StatusError(403, message, reason="Forbidden", details={"kind": "pods"})
-    policy = {"preemptionPolicy": named["preemptionPolicy"]} if "preemptionPolicy" in named else {}
-    return {"priority": named.get("value", 0), **policy}
+        computed: Object = {"priority": SYSTEM_PRIORITIES[str(name)]}
+    else:
+        computed = {"priorityClassName": named["metadata"]["name"], "priority": named.get("value", 0)}
+        if named.get("preemptionPolicy"):
+            computed["preemptionPolicy"] = named["preemptionPolicy"]
+    called = {"priority": "integer value of priority", "preemptionPolicy": "string value of PreemptionPolicy"}
+    for field, words in called.items():
+        said, is_so = spec.get(field), computed.get(field)
+        if said is not None and is_so is not None and said != is_so:
+            why = f"priority admission controller computed {is_so} from the given PriorityClass name"
+            raise _forbidden(f"the {words} ({said}) must not be provided in pod spec; {why}")
+    return computed
+
+
+def _forbidden(why: str) -> StatusError:
+    return StatusError(403, f"pods is forbidden: {why}", details={"kind": "pods"})
 
 
 def _requests_from_limits(container: Object) -> Object:

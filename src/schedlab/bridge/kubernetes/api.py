@@ -11,29 +11,44 @@ from typing import Any
 from urllib.parse import unquote
 
 from schedlab.bridge.kubernetes import discovery, lists
-from schedlab.bridge.kubernetes.admission import addressed, admit, check_shape
+from schedlab.bridge.kubernetes.admission import addressed, admit, check_shape, check_update, updated_pod
+from schedlab.bridge.kubernetes.allowances import Allowances
 from schedlab.bridge.kubernetes.checks import (
+    check_change,
+    check_preconditions,
     check_uid,
     content,
     decoded,
     media_type,
     name_in,
+    name_of,
     names_version,
+    number,
     options_of,
-    refuse_dry_run,
-    refuse_other_node,
     weigh,
 )
 from schedlab.bridge.kubernetes.event_forms import from_new, to_new
-from schedlab.bridge.kubernetes.kinds import CONTROLLED, KINDS, NAMESPACES, NEW_EVENTS, NODES, PODS, Kind
-from schedlab.bridge.kubernetes.lifecycle import FOREGROUND, IMMORTAL, ORPHAN, Lifecycle, finish, kept_marks, marked
+from schedlab.bridge.kubernetes.evictions import Evictions, disrupted
+from schedlab.bridge.kubernetes.kinds import (
+    BUDGETS,
+    CONTROLLED,
+    KINDS,
+    NAMESPACES,
+    NEW_EVENTS,
+    NODES,
+    PODS,
+    QUOTAS,
+    Kind,
+)
+from schedlab.bridge.kubernetes.lifecycle import IMMORTAL, Lifecycle, finalizers_of, finish, kept_marks, marked
 from schedlab.bridge.kubernetes.messages import Request, Response, failure, warning
-from schedlab.bridge.kubernetes.patches import PATCHES, apply_patch
+from schedlab.bridge.kubernetes.patches import PATCHES, apply_patch, same
 from schedlab.bridge.kubernetes.selectors import Object, selector
 from schedlab.bridge.kubernetes.shapes import check_types
 from schedlab.bridge.kubernetes.status import StatusError, conflict, invalid, shortened, success
 from schedlab.bridge.kubernetes.store import Store, Version, Watch, encode
 
+_OF_THE_SIMULATION = "what nodes there are, and what they have, is said by the simulation: --cluster"
 _KINDS = {(kind.group_version, kind.plural): kind for kind in KINDS}
 
 
@@ -49,6 +64,8 @@ class Place:
 
 class Listener:
     """Who runs the cluster: hears what clients did to pods. The methods do nothing here."""
+
+    own: frozenset[Kind] = frozenset()  # kinds of which clients can neither make nor delete objects
 
     def created(self, pod: Object) -> None:
         """A client, not the owner of the store, brought a pod."""
@@ -75,7 +92,12 @@ class Api:
     def __init__(self, store: Store, listener: Listener | None = None) -> None:
         self.store = store
         self.listener = Listener() if listener is None else listener
-        self.lifecycle = Lifecycle(store, self._remove)
+        own = self.listener.own
+        self.lifecycle = Lifecycle(
+            store, self._remove, lambda kind, name: kind in own or (kind is NAMESPACES and name in IMMORTAL)
+        )
+        self.allowances = Allowances(store)
+        self.evictions = Evictions(store, self._remove)
         self._later: Callable[[], object] | None = None
 
     @property
@@ -154,25 +176,27 @@ class Api:
         )
         if place.name:
             found = self.store.get(place.kind, place.namespace, place.name)
-            return Response(200, form.one(found))
+            return Response(200, form(found))
         query = request.query
+        lists.check_query(query)
         labels = query.get("labelSelector", "")
         chosen = selector(place.kind, place.namespace, query.get("fieldSelector", ""), labels)
-        if query.get("watch") in ("1", "true"):
+        if lists.is_set(query, "watch"):
             return self._watch(place.kind, chosen, form, query)
         return Response(200, lists.listed(self.store, place.kind, chosen, form, query))
 
     def _watch(self, kind: Kind, chosen: Any, form: lists.Form, query: Mapping[str, str]) -> Watch:
-        since = lists.number(query, "resourceVersion")
-        initial = query.get("sendInitialEvents") in ("1", "true")
-        watch = Watch(kind, chosen, form.one, query.get("allowWatchBookmarks") in ("1", "true"))
-        watch.timeout = float(lists.number(query, "timeoutSeconds") or 0)
+        since = number(query, "resourceVersion")
+        initial = lists.is_set(query, "sendInitialEvents")
+        watch = Watch(kind, chosen, form, lists.is_set(query, "allowWatchBookmarks"))
+        watch.timeout = float(number(query, "timeoutSeconds") or 0)
         self.store.watch(watch, since or None, initial)
         return watch
 
     # Changing.
 
     def _create(self, place: Place, request: Request) -> Response:
+        check_change(request.query)
         body = content(request)
         if place.part == "binding":
             try:
@@ -186,23 +210,30 @@ class Api:
             raise StatusError(405, "the server does not allow this method on the requested resource")
         if place.kind.namespaced and not place.namespace:
             raise StatusError(405, f"{place.kind.qualified} are created in a namespace")
-        refuse_dry_run(request.query)
+        if place.kind in self.listener.own:
+            raise StatusError(403, f"{place.kind.qualified} is forbidden: {_OF_THE_SIMULATION}")
         weight = weigh(body, request.body)
         found = admit(self.store, place.kind, place.namespace, body)
+        if place.kind is PODS:
+            self.allowances.admit_pod(found)
+        elif place.kind in (QUOTAS, BUDGETS):
+            self.allowances.check_number(place.namespace)
         made = self.store.create(place.kind, from_new(found) if place.kind is NEW_EVENTS else found, weight)
         if place.kind is PODS:
             self.listener.created(made.object)
-        return Response(201, _shown(place.kind, made), headers=self._warnings(place.kind, made.object))
+        return Response(201, _shown(place.kind, made), headers=self._warnings(place.kind, made.object, request.query))
 
-    def _warnings(self, kind: Kind, found: Object) -> tuple[tuple[str, str], ...]:
+    def _warnings(self, kind: Kind, found: Object, query: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
         """What a client should know of an object that was accepted; kubectl prints it."""
-        words = []
+        words = _unchecked(query)
+        if kind is PODS and self.listener.own:
+            words.append("the pods that run here are those of the simulation's jobs: this one will never run")
         if kind in CONTROLLED:
             words.append(f"no controller runs here: the {kind.name} is stored, and nothing is made of it")
         if missing := self.lifecycle.missing(found):
             owners = shortened(", ".join(missing))
             words.append(f"a cluster would collect this object, whose owner is not there: {owners}")
-        return tuple(("Warning", warning(text)) for text in words)
+        return _headers(words)
 
     def _bind(self, place: Place, body: Any) -> Response:
         target = body.get("target") if isinstance(body, dict) else None
@@ -240,19 +271,29 @@ class Api:
         return Response(201, encode(success(201)))
 
     def _evict(self, place: Place, body: Any) -> Response:
-        options = body.get("deleteOptions") if isinstance(body, dict) else None
-        self._remove(place.kind, place.namespace, place.name, options_of(options))
+        pod = self.store.get(PODS, place.namespace, place.name).object
+        if not isinstance(body, dict) or name_of(body) not in ("", place.name):
+            raise StatusError(400, "name in URL does not match name in Eviction object")
+        options = options_of(body.get("deleteOptions"))
+        check_preconditions(PODS, self.store.get(PODS, place.namespace, place.name), options)
+        self.allowances.check_eviction(pod)
+        why = "Eviction API: evicting"
+        self.store.replace(PODS, disrupted(pod, "EvictionByEvictionAPI", why, self.store.timestamp()))
+        self._remove(place.kind, place.namespace, place.name, {**options, "preconditions": None})
         return Response(201, encode(success(201)))
 
     def _update(self, place: Place, request: Request) -> Response:
-        refuse_dry_run(request.query)
-        old = self.store.get(place.kind, place.namespace, place.name).object
+        check_change(request.query)
+        before = self.store.get(place.kind, place.namespace, place.name)
+        old = before.object
         media = media_type(request)
         patching = request.method == "PATCH"
         if patching and media not in PATCHES:
             message = (
                 f"the body of the request was in an unknown format - accepted media types include: {', '.join(PATCHES)}"
             )
+            if media.startswith("application/apply-patch"):
+                message += "; server-side apply is not served here: kubectl apply without --server-side"
             raise StatusError(415, message)
         body = decoded(request.body) if patching else content(request)
         if place.kind is NEW_EVENTS and isinstance(body, dict):
@@ -270,18 +311,23 @@ class Api:
             new = {**old, "status": new.get("status")}
         elif "status" in kind.subresources:
             new = {**new, "status": old["status"]} if "status" in old else _without(new, "status")
-        if place.part != "status":
-            new = {**new, "metadata": self._next_metadata(kind, old, new)}
         check_types(kind, new)
-        check_shape(kind, new)
-        if kind is PODS:
-            refuse_other_node(old, new)
+        if place.part != "status":  # of which the rest has been looked at
+            check_shape(kind, new)
+        if place.part == "status" and kind in self.listener.own:
+            raise StatusError(403, f'{kind.qualified} "{place.name}" is forbidden: {_OF_THE_SIMULATION}')
+        if place.part != "status":
+            new = updated_pod(old, new) if kind is PODS else new
+            new = {**new, "metadata": self._next_metadata(kind, old, new)}
+            check_update(self.store, kind, old, new)
         weight = weigh(new, encode(new) if patching else request.body)
+        if expected in ("", "0", str(before.number)) and _changes_nothing(old, new):
+            return Response(200, _shown(place.kind, before), headers=_headers(_unchecked(request.query)))
         made = self.store.replace(kind, new, expected, weight)
-        made = self._finished(kind, made)
+        made = self.lifecycle.released(kind, made)
         if kind is PODS and place.part == "status":
             self.listener.status_changed(made.object)
-        return Response(200, _shown(place.kind, made))
+        return Response(200, _shown(place.kind, made), headers=_headers(_unchecked(request.query)))
 
     def _next_metadata(self, kind: Kind, old: Object, new: Object) -> Object:
         metadata = {**kept_marks(old, new["metadata"]), "name": old["metadata"]["name"]}
@@ -289,19 +335,13 @@ class Api:
             metadata["generation"] = generation + (new.get("spec") != old.get("spec"))
         return metadata
 
-    def _finished(self, kind: Kind, made: Version) -> Version:
-        """The last finalizer of an object that waited for it has been taken away: it goes."""
-        metadata = made.object["metadata"]
-        waits = metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds")
-        if waits or "deletionTimestamp" not in metadata:
-            return made
-        return finish(self.store, kind, metadata.get("namespace", ""), metadata["name"])
-
     def _delete(self, place: Place, request: Request) -> Response:
-        refuse_dry_run(request.query)
-        options = options_of(content(request) if request.body else None)
-        if "gracePeriodSeconds" in request.query:
-            options = {**options, "gracePeriodSeconds": lists.number(request.query, "gracePeriodSeconds")}
+        check_change(request.query)
+        options = options_of(content(request) if request.body else None, request.query)
+        if place.kind in self.listener.own:
+            raise StatusError(403, f"{place.kind.qualified} is forbidden: {_OF_THE_SIMULATION}")
+        if place.kind is NAMESPACES and not place.name:
+            raise StatusError(405, "the server does not allow this method on the requested resource")
         if place.name:
             gone = self._remove(place.kind, place.namespace, place.name, options)
             there = self.store.find(place.kind, place.namespace, place.name)
@@ -319,28 +359,22 @@ class Api:
     def _remove(self, kind: Kind, namespace: str, name: str, options: Object) -> Version:
         """Pods on nodes have time to end, unless the grace period is 0; everything else goes at once."""
         old = self.store.get(kind, namespace, name)
-        wanted = options.get("preconditions") or {}
-        check_uid(kind, old.object, wanted.get("uid"))
-        if wanted.get("resourceVersion", str(old.number)) != str(old.number):
-            raise conflict(kind.qualified, name, "the ResourceVersion in the precondition is not that of the object")
-        policy = options.get("propagationPolicy") or ("Orphan" if options.get("orphanDependents") else "Background")
+        check_preconditions(kind, old, options)
         if kind is NAMESPACES and name in IMMORTAL:
             message = f'namespaces "{name}" is forbidden: this namespace may not be deleted'
             raise StatusError(403, message, details={"name": name, "kind": "namespaces"})
         metadata = old.object["metadata"]
         if "deletionTimestamp" in metadata and (kind is not PODS or options.get("gracePeriodSeconds") != 0):
             return old
-        finalizers = list(metadata.get("finalizers") or ())
-        if policy != "Background" and self.lifecycle.owns(old.object):
-            finalizers.append(ORPHAN if policy == "Orphan" else FOREGROUND)
+        finalizers = finalizers_of(options, metadata, self.lifecycle.owns(old.object))
         grace = self._grace(old.object, options) if kind is PODS else 0
         if grace or ((finalizers or kind is NAMESPACES) and "deletionTimestamp" not in metadata):
-            ending = marked(self.store, kind, old.object, finalizers, deletionGracePeriodSeconds=grace)
-            self.lifecycle.wait(kind, ending, policy)
+            ending = marked(self.store, kind, old.object, finalizers, grace)
+            self.lifecycle.wait(kind, ending)
             if kind is PODS:
                 self.listener.deleting(ending.object)
             return ending
-        gone = finish(self.store, kind, namespace, name)
+        gone = (finish if finalizers else Store.delete)(self.store, kind, namespace, name)
         if kind is PODS:
             self.listener.deleted(gone.object)
         return gone
@@ -352,7 +386,23 @@ class Api:
         if not pod["spec"].get("nodeName") or phase in ("Succeeded", "Failed"):
             return 0
         grace = options.get("gracePeriodSeconds")
-        return int(pod["spec"].get("terminationGracePeriodSeconds") or 0) if grace is None else int(grace)
+        grace = int(pod["spec"].get("terminationGracePeriodSeconds") or 0) if grace is None else int(grace)
+        return grace if grace >= 0 else 1
+
+
+def _unchecked(query: Mapping[str, str]) -> list[str]:
+    if query.get("fieldValidation", "Ignore") in ("", "Ignore"):
+        return []
+    return ["fieldValidation: fields are compared with no schema here; those that nothing knows are kept as they are"]
+
+
+def _headers(warnings: list[str]) -> tuple[tuple[str, str], ...]:
+    return tuple(("Warning", warning(text)) for text in warnings)
+
+
+def _changes_nothing(old: Object, new: Object) -> bool:
+    kept = {name: old["metadata"][name] for name in ("uid", "creationTimestamp", "resourceVersion")}
+    return same({**new, "metadata": {**new["metadata"], **kept}}, old)
 
 
 def _without(found: Object, key: str) -> Object:

@@ -12,11 +12,13 @@ from schedlab.bridge.kubernetes.lifecycle import POLICIES
 from schedlab.bridge.kubernetes.messages import Request
 from schedlab.bridge.kubernetes.selectors import Object
 from schedlab.bridge.kubernetes.status import StatusError, conflict, invalid, shortened
-from schedlab.bridge.kubernetes.store import encode
+from schedlab.bridge.kubernetes.store import Version, encode
 
 # As etcd has it (--max-request-bytes), by which kube-apiserver stores objects; larger bodies are read, up to 3 MiB.
 LARGEST_OBJECT = 1_572_864
 DEEPEST = 100  # objects and lists in one another
+LONGEST_NUMBER = 18  # digits, in a query
+_LONGEST_MANAGER = 128  # FieldManagerMaxLength in pkg/apis/meta/v1/validation of k8s.io/apimachinery
 _ADDED = 64 * 1024  # bytes that admission adds to an object, at most
 
 
@@ -70,11 +72,14 @@ def media_type(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-def name_in(request: Request) -> str:
-    body = content(request)
+def name_of(body: Any) -> str:
     metadata = body.get("metadata") if isinstance(body, dict) else None
     name = metadata.get("name") if isinstance(metadata, dict) else None
-    if not isinstance(name, str) or not name:
+    return name if isinstance(name, str) else ""
+
+
+def name_in(request: Request) -> str:
+    if not (name := name_of(content(request))):
         raise invalid("Binding", "", [("metadata.name", "Required value")])
     return name
 
@@ -93,30 +98,69 @@ def check_uid(kind: Kind, found: Object, wanted: Any) -> None:
         )
 
 
-def refuse_other_node(old: Object, new: Object) -> None:
-    name = old["metadata"]["name"]
-    if new["spec"].get("nodeName") != old["spec"].get("nodeName"):
-        raise invalid("Pod", name, [("spec.nodeName", "Forbidden: pods are assigned to nodes by a binding")])
+def check_preconditions(kind: Kind, found: Version, options: Object) -> None:
+    wanted = options.get("preconditions") or {}
+    check_uid(kind, found.object, wanted.get("uid"))
+    if wanted.get("resourceVersion", str(found.number)) != str(found.number):
+        why = "the ResourceVersion in the precondition is not that of the object"
+        raise conflict(kind.qualified, found.object["metadata"]["name"], why)
+
+
+def check_change(query: Mapping[str, str]) -> None:
+    """The parameters of a request that changes something."""
+    if not query:
+        return
+    refuse_dry_run(query)
+    if len(query.get("fieldManager", "")) > _LONGEST_MANAGER:
+        raise invalid("Options", "", [("fieldManager", f"Too long: may not be more than {_LONGEST_MANAGER} bytes")])
+    if (wanted := query.get("fieldValidation", "")) not in ("", "Ignore", "Warn", "Strict"):
+        why = f'Unsupported value: "{shortened(wanted)}": supported values: "", "Ignore", "Strict", "Warn"'
+        raise invalid("Options", "", [("fieldValidation", why)])
 
 
 def refuse_dry_run(asked: Mapping[str, Any]) -> None:
     """In the query, or in the options of a deletion."""
     if asked.get("dryRun"):
-        raise StatusError(400, "dryRun is not served here")
+        raise StatusError(400, "dryRun is not served here: nothing was changed; kubectl has --dry-run=client")
 
 
-def options_of(body: Any) -> Object:
-    """The options of a deletion; none are fine."""
-    options = {} if body is None else body
+def options_of(body: Any, query: Mapping[str, str] | None = None) -> Object:
+    """The options of a deletion, in its body or, where there is none, in its query; none are fine."""
+    options = _in_query(query or {}) if body is None else body
     if isinstance(options, dict):
         refuse_dry_run(options)
     if not isinstance(options, dict) or not isinstance(options.get("preconditions") or {}, dict):
         raise StatusError(400, "the body of the request is not an object of kind DeleteOptions")
     grace = options.get("gracePeriodSeconds")
-    if grace is not None and (isinstance(grace, bool) or not isinstance(grace, int) or grace < 0):
+    if grace is not None and (isinstance(grace, bool) or not isinstance(grace, int) or not 0 <= grace < 2**63):
         raise StatusError(400, f"gracePeriodSeconds: Invalid value: {grace!r:.40}: expected a number of seconds")
     policy = options.get("propagationPolicy")
     if policy not in (None, *POLICIES):
         why = f'Unsupported value: {policy!r:.40}: supported values: "Background", "Foreground", "Orphan"'
         raise invalid("DeleteOptions", "", [("propagationPolicy", why)])
+    orphan = options.get("orphanDependents")
+    if not isinstance(orphan, (bool, type(None))):
+        raise StatusError(400, f"orphanDependents: Invalid value: {orphan!r:.40}: expected true or false")
+    if policy is not None and orphan is not None:
+        why = "Invalid value: orphanDependents and deletionPropagation cannot be both set"
+        raise invalid("DeleteOptions", "", [("propagationPolicy", why)])
     return options
+
+
+def _in_query(query: Mapping[str, str]) -> Object:
+    found: Object = {name: query[name] for name in ("propagationPolicy", "orphanDependents") if query.get(name)}
+    if (orphan := found.get("orphanDependents")) is not None:
+        found["orphanDependents"] = {"true": True, "1": True, "false": False, "0": False}.get(orphan, orphan)
+    if (grace := number(query, "gracePeriodSeconds")) is not None:
+        found["gracePeriodSeconds"] = grace
+    return found
+
+
+def number(query: Mapping[str, str], name: str) -> int | None:
+    """A parameter that is a whole number; None if it is not there."""
+    text = query.get(name, "")
+    if not text:
+        return None
+    if not text.isascii() or not text.isdigit() or len(text) > LONGEST_NUMBER:
+        raise StatusError(400, f"{name}: Invalid value: {text[:40]!r}: expected a number")
+    return int(text)

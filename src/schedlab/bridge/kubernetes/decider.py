@@ -126,6 +126,10 @@ class Kubernetes(Policy):
             raise
 
     def decide(self, view: View, events: list[Event]) -> None:
+        self._decide(view, events)
+        self.world.wake(view)
+
+    def _decide(self, view: View, events: list[Event]) -> None:
         exact, world = self._running, self.world
         if any(kind != "completed" for kind, _ in events):  # ends can be told while it still hears of others
             exact.catch_up()

@@ -148,7 +148,11 @@ class HttpReader:
             path = "/" + path.partition("://")[2].partition("/")[2]
         self.keeps_alive = self._parser.should_keep_alive()
         try:
-            pairs = parse_qsl(query, keep_blank_values=True, errors="replace", max_num_fields=MOST_PARAMETERS)
+            pairs = (
+                parse_qsl(query, keep_blank_values=True, errors="replace", max_num_fields=MOST_PARAMETERS)
+                if query
+                else []
+            )
         except ValueError:
             raise RefusedError(StatusError(400, f"more than {MOST_PARAMETERS} parameters in the query")) from None
         method = self._parser.get_method().decode("ascii")

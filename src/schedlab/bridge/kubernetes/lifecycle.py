@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from schedlab.bridge.kubernetes.kinds import KINDS, NAMESPACES, Kind
 from schedlab.bridge.kubernetes.selectors import Object
 from schedlab.bridge.kubernetes.status import StatusError, invalid
-from schedlab.bridge.kubernetes.store import Change, Key, Store, Version
+from schedlab.bridge.kubernetes.store import Change, Key, Store, Version, timestamp
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"  # finalizers of the garbage collector
 POLICIES = ("Background", "Foreground", "Orphan")
@@ -26,14 +25,15 @@ _PIECE = 200  # objects between which others have their turn
 Reference = tuple[Kind, Key]
 
 
-def marked(store: Store, kind: Kind, old: Object, finalizers: list[str], **more: Any) -> Version:
-    """An object that is going to be deleted, but is still there."""
-    metadata = {**old["metadata"], "deletionTimestamp": store.timestamp(), **more}
-    metadata.setdefault("deletionGracePeriodSeconds", 0)
-    if finalizers:
-        metadata["finalizers"] = finalizers
-    if "generation" in metadata:
+def marked(store: Store, kind: Kind, old: Object, finalizers: list[str], grace: int = 0) -> Version:
+    """An object that is to go in `grace` seconds, or when its finalizers have gone, and is still there."""
+    metadata = dict(old["metadata"])
+    if "generation" in metadata and "deletionTimestamp" not in metadata:
         metadata["generation"] += 1
+    metadata["deletionTimestamp"] = timestamp(store.clock() + grace)
+    metadata["deletionGracePeriodSeconds"] = grace
+    if finalizers or "finalizers" in metadata:
+        metadata["finalizers"] = finalizers
     changed = {**old, "metadata": metadata}
     if kind is NAMESPACES:
         changed["status"] = {**(old.get("status") or {}), "phase": TERMINATING}
@@ -49,7 +49,20 @@ def finish(store: Store, kind: Kind, namespace: str, name: str) -> Version:
         return store.delete(kind, namespace, name)
     if metadata.get("deletionGracePeriodSeconds") == 0:
         return old
-    return marked(store, kind, old.object, finalizers, deletionGracePeriodSeconds=0)
+    return marked(store, kind, old.object, finalizers)
+
+
+def finalizers_of(options: Object, metadata: Object, owns: bool) -> list[str]:
+    """Those of an object that is deleted: the options, or else itself, say what becomes of what it owns."""
+    found = list(metadata.get("finalizers") or ())
+    others = [one for one in found if one not in (ORPHAN, FOREGROUND)]
+    policy = options.get("propagationPolicy")
+    if options.get("orphanDependents") is not None:
+        policy = "Orphan" if options["orphanDependents"] else "Background"
+    if policy is None:
+        policy = "Orphan" if ORPHAN in found else "Foreground" if FOREGROUND in found else "Background"
+    wanted = {"Orphan": [ORPHAN], "Foreground": [FOREGROUND], "Background": []}[policy]
+    return others + (wanted if owns else [])
 
 
 def kept_marks(old: Object, metadata: Object) -> Object:
@@ -64,6 +77,12 @@ def kept_marks(old: Object, metadata: Object) -> Object:
     return found
 
 
+def _takes_along(found: Object) -> bool:
+    """Whether it is going, and what it owns goes first."""
+    metadata = found["metadata"]
+    return "deletionTimestamp" in metadata and FOREGROUND in (metadata.get("finalizers") or ())
+
+
 def check_namespace(store: Store, kind: Kind, namespace: str, name: str) -> None:
     """Nothing new in a namespace that goes."""
     found = store.find(NAMESPACES, "", namespace)
@@ -75,13 +94,21 @@ def check_namespace(store: Store, kind: Kind, namespace: str, name: str) -> None
 
 
 class Lifecycle:
-    """`remove` is called for what is to go in consequence: as if somebody had deleted it."""
+    """`remove` is called for what is to go in consequence: as if somebody had deleted it. `lasts` says whether an
+    object, by its kind and name, never goes."""
 
-    def __init__(self, store: Store, remove: Callable[[Kind, str, str, Object], object]) -> None:
-        self._store, self._remove = store, remove
+    def __init__(
+        self,
+        store: Store,
+        remove: Callable[[Kind, str, str, Object], object],
+        lasts: Callable[[Kind, str], bool] = lambda kind, name: False,
+    ) -> None:
+        self._store, self._remove, self._lasts = store, remove, lasts
         self._kinds = {(kind.group_version, kind.name): kind for kind in KINDS if not kind.stored_as[0]}
         self._owned: dict[str, set[Reference]] = {}  # by the uid of an owner
-        self._leaving: dict[str, set[Reference]] = {}  # what is left in namespaces that go
+        # What is left in namespaces that go; None: nobody has looked yet.
+        self._leaving: dict[str, set[Reference] | None] = {}
+        self._looked_at: set[str] = set()  # uids of owners that are going to be
         self._work: deque[Iterator[None]] = deque()
         self.later: Callable[[], object] = lambda: None  # asks for `settle` to be called
         for collection in store.collections():
@@ -111,19 +138,36 @@ class Lifecycle:
         owners = found["metadata"].get("ownerReferences") or []
         return [f"{one['kind']} {one['name']}" for one in owners if not self._lives(one, namespace)]
 
-    def wait(self, kind: Kind, found: Version, policy: str) -> None:
+    def wait(self, kind: Kind, found: Version) -> None:
         """An object has been marked: what it waits for is begun."""
         metadata = found.object["metadata"]
+        finalizers = metadata.get("finalizers") or ()
         if kind is NAMESPACES:
+            self._leaving[metadata["name"]] = None
             self._begin(self._empty(metadata["name"]))
-        elif policy == "Orphan":
+        if ORPHAN in finalizers:
             self._begin(self._orphan(kind, found.object))
-        elif policy == "Foreground":
-            self._begin(self._foreground(kind, found.object))
+        if FOREGROUND in finalizers:
+            self._look_at(kind, found.object)
+
+    def released(self, kind: Kind, found: Version) -> Version:
+        """An object goes if it is marked, and waits for nothing any more."""
+        metadata = found.object["metadata"]
+        if metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds", 1) != 0:
+            return found
+        if kind is NAMESPACES and metadata["name"] in self._leaving:
+            return found
+        return finish(self._store, kind, metadata.get("namespace", ""), metadata["name"])
 
     def _begin(self, work: Iterator[None]) -> None:
         self._work.append(work)
         self.later()
+
+    def _look_at(self, kind: Kind, owner: Object) -> None:
+        """Whether what it owns has gone; once, however much of it goes until then."""
+        if owner["metadata"]["uid"] not in self._looked_at:
+            self._looked_at.add(owner["metadata"]["uid"])
+            self._begin(self._foreground(kind, owner))
 
     # Who owns whom.
 
@@ -133,7 +177,7 @@ class Lifecycle:
             metadata = new["metadata"]
             gone = change.what == "DELETED"
             before = old.object["metadata"].get("ownerReferences") if old is not None else None
-            if before or metadata.get("ownerReferences"):
+            if (before or metadata.get("ownerReferences")) and not self._lasts(kind, metadata["name"]):
                 key = (metadata.get("namespace", ""), metadata["name"])
                 self._own(kind, key, old.object if old is not None else None, None if gone else new)
             if gone:
@@ -160,8 +204,8 @@ class Lifecycle:
             self._begin(self._background(metadata["uid"]))
         for one in metadata.get("ownerReferences") or ():
             owner = self._owner(one, metadata.get("namespace", ""))
-            if owner is not None and FOREGROUND in (owner[1].object["metadata"].get("finalizers") or ()):
-                self._begin(self._foreground(owner[0], owner[1].object))
+            if owner is not None and _takes_along(owner[1].object):
+                self._look_at(owner[0], owner[1].object)
         left = self._leaving.get(metadata.get("namespace", ""))
         if left is not None:
             left.discard((kind, (metadata["namespace"], metadata["name"])))
@@ -178,6 +222,15 @@ class Lifecycle:
 
     def _lives(self, reference: Object, namespace: str) -> bool:
         return self._owner(reference, namespace) is not None
+
+    def _staying(self, found: Object) -> list[Object]:
+        """Its references to owners that are there, and do not take along what they own."""
+        metadata = found["metadata"]
+        owners = ((one, self._owner(one, metadata.get("namespace", ""))) for one in metadata["ownerReferences"])
+        return [one for one, owner in owners if owner is not None and not _takes_along(owner[1].object)]
+
+    def _left_to(self, kind: Kind, found: Object, owners: list[Object]) -> None:
+        self._store.replace(kind, {**found, "metadata": {**found["metadata"], "ownerReferences": owners}})
 
     def _found(self, reference: Reference) -> Object | None:
         kind, (namespace, name) = reference
@@ -200,12 +253,10 @@ class Lifecycle:
                 yield
                 continue
             kind, found = one
-            namespace = found["metadata"].get("namespace", "")
-            living = [one for one in found["metadata"]["ownerReferences"] if self._lives(one, namespace)]
-            if living:
-                self._store.replace(kind, {**found, "metadata": {**found["metadata"], "ownerReferences": living}})
+            if others := self._staying(found):
+                self._left_to(kind, found, others)
             else:
-                self._remove(kind, namespace, found["metadata"]["name"], {})
+                self._remove(kind, found["metadata"].get("namespace", ""), found["metadata"]["name"], {})
 
     def _orphan(self, kind: Kind, owner: Object) -> Iterator[None]:
         """What it owns is nobody's from now on."""
@@ -215,14 +266,16 @@ class Lifecycle:
                 yield
                 continue
             other, found = one
-            others = [one for one in found["metadata"]["ownerReferences"] if one["uid"] != uid]
-            self._store.replace(other, {**found, "metadata": {**found["metadata"], "ownerReferences": others}})
+            self._left_to(other, found, [one for one in found["metadata"]["ownerReferences"] if one["uid"] != uid])
         self._release(kind, owner, ORPHAN)
 
     def _foreground(self, kind: Kind, owner: Object) -> Iterator[None]:
-        """What it owns goes first; those that block it are waited for."""
+        """What it owns, and no other owner keeps, goes first; those that block it are waited for, unless they wait for
+        it themselves."""
         uid = owner["metadata"]["uid"]
+        self._looked_at.discard(uid)
         blocked = False
+        above: set[str] | None = None
         for one in self._in_pieces(self._owned.get(uid, set())):
             if one is None:
                 yield
@@ -230,14 +283,34 @@ class Lifecycle:
             other, found = one
             metadata = found["metadata"]
             if "deletionTimestamp" not in metadata:
-                policy = "Foreground" if self.owns(found) else "Background"
+                if others := self._staying(found):
+                    self._left_to(other, found, others)
+                    continue
+                policy = {"propagationPolicy": "Foreground"} if self.owns(found) else {}
                 where = (metadata.get("namespace", ""), metadata["name"])
-                self._remove(other, *where, {"propagationPolicy": policy})
+                self._remove(other, *where, policy)
                 if self._store.find(other, *where) is None:
+                    continue
+            elif _takes_along(found):
+                above = self._above(owner) if above is None else above
+                if metadata["uid"] in above:
                     continue
             blocked |= any(one["uid"] == uid and one.get("blockOwnerDeletion") for one in metadata["ownerReferences"])
         if not blocked:
             self._release(kind, owner, FOREGROUND)
+
+    def _above(self, found: Object) -> set[str]:
+        """Who waits for it, with all who wait for them."""
+        known = {found["metadata"]["uid"]}
+        todo = [found]
+        while todo:
+            metadata = todo.pop()["metadata"]
+            for one in metadata.get("ownerReferences") or ():
+                owner = self._owner(one, metadata.get("namespace", ""))
+                if owner is not None and one["uid"] not in known and _takes_along(owner[1].object):
+                    known.add(one["uid"])
+                    todo.append(owner[1].object)
+        return known
 
     def _release(self, kind: Kind, owner: Object, finalizer: str) -> None:
         namespace, name = owner["metadata"].get("namespace", ""), owner["metadata"]["name"]
@@ -245,10 +318,9 @@ class Lifecycle:
         if found is None or found["metadata"]["uid"] != owner["metadata"]["uid"]:
             return
         others = [one for one in found["metadata"].get("finalizers") or () if one != finalizer]
-        released = {**found, "metadata": {**found["metadata"], "finalizers": others}}
-        self._store.replace(kind, released)
-        if not others and not found["metadata"].get("deletionGracePeriodSeconds"):
-            finish(self._store, kind, namespace, name)
+        self.released(
+            kind, self._store.replace(kind, {**found, "metadata": {**found["metadata"], "finalizers": others}})
+        )
 
     def _empty(self, namespace: str) -> Iterator[None]:
         """All that is in a namespace goes, and then itself."""

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 
 import msgspec
 
+from schedlab.bridge.kubernetes.checks import LONGEST_NUMBER, number
 from schedlab.bridge.kubernetes.event_forms import to_new
 from schedlab.bridge.kubernetes.kinds import NEW_EVENTS, Kind
 from schedlab.bridge.kubernetes.printed import table
 from schedlab.bridge.kubernetes.selectors import Object, Selector
-from schedlab.bridge.kubernetes.status import StatusError
+from schedlab.bridge.kubernetes.status import StatusError, invalid, shortened
 from schedlab.bridge.kubernetes.store import Key, Store, Version, encode
-
-_LONGEST_NUMBER = 18  # digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class Form:
                 return cls(kind, clock)
         raise StatusError(406, "only the following media types are accepted: application/json")
 
-    def one(self, version: Version) -> bytes:
+    def __call__(self, version: Version) -> bytes:
         if self.as_table:
             return self._table([version.object], {"resourceVersion": str(version.number)})
         return encode(to_new(version.object)) if self.kind is NEW_EVENTS else version.json
@@ -49,21 +48,46 @@ class Form:
         if self.as_table:
             return self._table([one.object for _, one in found], metadata)
         head = {"kind": f"{self.kind.name}List", "apiVersion": self.kind.group_version, "metadata": metadata}
-        items = b",".join([self.one(one) for _, one in found])
+        items = b",".join([self(one) for _, one in found])
         return b'%b,"items":[%b]}' % (encode(head)[:-1], items)
 
     def _table(self, found: Sequence[Object], metadata: Object) -> bytes:
         return encode(table(self.kind, found, metadata, self.clock(), self.whole))
 
 
-def number(query: Mapping[str, str], name: str) -> int | None:
-    """A parameter that is a whole number; None if it is not there."""
-    text = query.get(name, "")
-    if not text:
-        return None
-    if not text.isascii() or not text.isdigit() or len(text) > _LONGEST_NUMBER:
-        raise StatusError(400, f"{name}: Invalid value: {text[:40]!r}: expected a number")
-    return int(text)
+def check_query(query: Mapping[str, str]) -> None:
+    """What cannot be asked for together, as ValidateListOptions of k8s.io/apimachinery has it."""
+    watches, match = is_set(query, "watch"), query.get("resourceVersionMatch", "")
+    initial, version = bool(query.get("sendInitialEvents")), query.get("resourceVersion", "")
+    wrong: list[tuple[str, str]] = []
+    if match not in ("", "NotOlderThan", *(() if watches else ("Exact",))):
+        wrong.append(("resourceVersionMatch", f'Unsupported value: "{shortened(match)}"'))
+    if match and query.get("continue"):
+        why = "Forbidden: resourceVersionMatch is forbidden when continue is provided"
+        wrong.append(("resourceVersionMatch", why))
+    if watches and bool(match) is not initial:
+        why = (
+            "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+            if initial
+            else "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+        )
+        wrong.append(("resourceVersionMatch", f"Forbidden: {why}"))
+    if not watches and initial:
+        wrong.append(("sendInitialEvents", "Forbidden: sendInitialEvents is forbidden for list"))
+    if not watches and match and not version:
+        why = "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided"
+        wrong.append(("resourceVersionMatch", why))
+    if match == "Exact" and version == "0":
+        why = 'Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+        wrong.append(("resourceVersionMatch", why))
+    if wrong:
+        raise invalid("ListOptions", "", wrong)
+    if query.get("continue") and version not in ("", "0"):
+        raise StatusError(400, "specifying resource version is not allowed when using continue")
+
+
+def is_set(query: Mapping[str, str], name: str) -> bool:
+    return query.get(name) in ("1", "true")
 
 
 def listed(store: Store, kind: Kind, chosen: Selector | None, form: Form, query: Mapping[str, str]) -> bytes:
@@ -101,6 +125,6 @@ def _marked(mark: str) -> tuple[int, Key]:
         version, namespace, name = msgspec.json.decode(base64.urlsafe_b64decode(mark), type=tuple[int, str, str])
     except (ValueError, msgspec.DecodeError):
         raise StatusError(400, "continue key is not valid") from None
-    if version >= 10**_LONGEST_NUMBER:
+    if version >= 10**LONGEST_NUMBER:
         raise StatusError(400, "continue key is not valid")
     return version, (namespace, name)

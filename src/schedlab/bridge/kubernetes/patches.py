@@ -42,8 +42,9 @@ _JOINED = frozenset({"finalizers"})  # lists of plain values that are joined
 # JSONPatchMaxCopyBytes (pkg/server/config.go).
 MOST_OPERATIONS = 10_000
 MOST_COPIED = 3 * 1024 * 1024
-# A bound of ours: all requests wait for the one that is being answered.
+# Bounds of ours: all requests wait for the one that is being answered.
 MOST_MOVED = 50_000_000
+MOST_MERGED = 1_000_000  # elements of lists, each time that one is merged
 _LONGEST_INDEX = 9  # digits
 
 
@@ -80,78 +81,98 @@ def merge_patch(found: Any, patch: Any) -> Any:
     return merged
 
 
-def strategic_merge(found: Any, patch: Object) -> Object:
+def strategic_merge(found: Object, patch: Object) -> Object:
     """Objects are merged, known lists of objects by their keys; `$patch` (replace or delete), `$retainKeys`
     and `$deleteFromPrimitiveList` say otherwise."""
-    return _merge(_copied(found), patch)
+    changed = {key: value for key, value in found.items() if key in patch}
+    return _StrategicMerge().merge({**found, **_copied(changed)}, patch)
 
 
-def _merge(found: Any, patch: Object) -> Object:
-    """In `found` itself, so that no part of it is copied for each element of the patch that concerns it."""
-    directive = patch.get("$patch")
-    if directive == "replace":
-        return {key: value for key, value in patch.items() if key != "$patch"}
-    if directive == "delete":
-        return {}
-    merged: Object = found if isinstance(found, dict) else {}
-    if isinstance(kept := patch.get("$retainKeys"), list):
-        names = {one for one in kept if isinstance(one, str)}
-        merged = {key: value for key, value in merged.items() if key in names}
-    for key, value in patch.items():
-        if key.startswith("$deleteFromPrimitiveList/"):
-            name = key.partition("/")[2]
-            old = merged.get(name)
-            gone = {_identity(one) for one in value} if isinstance(value, list) else set()
-            merged[name] = [one for one in old if _identity(one) not in gone] if isinstance(old, list) else []
-        elif key.startswith("$"):
-            continue
-        elif value is None:
-            merged.pop(key, None)
-        elif isinstance(value, dict):
-            merged[key] = _merge(merged.get(key), value)
-        elif isinstance(value, list):
-            merged[key] = _merge_lists(key, merged.get(key), value)
-        else:
-            merged[key] = value
-    return merged
+class _StrategicMerge:
+    """`merged` are the elements of lists that were looked at: those of a list as often as it is named."""
 
+    def __init__(self) -> None:
+        self.merged = 0
 
-def _merge_lists(name: str, found: Any, patch: list[Any]) -> list[Any]:
-    old = found if isinstance(found, list) else []
-    if name in _JOINED:
-        return list({_identity(one): one for one in (*old, *patch)}.values())
-    key = _MERGE_KEYS.get(name)
-    if key is None or not all(isinstance(one, dict) for one in patch):
-        return patch
-    if any(one.get("$patch") == "replace" and key not in one for one in patch):
-        return [one for one in patch if one.get("$patch") != "replace"]
-    # What is taken out leaves a gap until the end, so that the places of the others stay.
-    merged: list[Any] = list(old)
-    places: dict[Any, int] = {}
-    for place, one in enumerate(merged):
-        if isinstance(one, dict):
-            places.setdefault(_identity(one.get(key)), place)
-    for one in patch:
-        if key not in one:
-            raise StatusError(400, f"an element of {name} in the patch has no {key}, by which such lists are merged")
-        known = _identity(one[key])
-        found_at = places.get(known)
-        if one.get("$patch") == "delete":
-            if found_at is not None:
-                merged[places.pop(known)] = _GAP
-        elif found_at is None:
-            places[known] = len(merged)
-            merged.append(_merge({}, one))
-        else:
-            merged[found_at] = _merge(merged[found_at], one)
-    return [one for one in merged if one is not _GAP]
+    def merge(self, found: Any, patch: Object) -> Object:
+        """In `found` itself, so that no part of it is copied for each element of the patch that concerns it."""
+        directive = patch.get("$patch")
+        if directive == "replace":
+            return {key: value for key, value in patch.items() if key != "$patch"}
+        if directive == "delete":
+            return {}
+        merged: Object = found if isinstance(found, dict) else {}
+        if isinstance(retained := patch.get("$retainKeys"), list):
+            names = {one for one in retained if isinstance(one, str)}
+            merged = {key: value for key, value in merged.items() if key in names}
+        for key, value in patch.items():
+            if key.startswith("$deleteFromPrimitiveList/"):
+                name = key.partition("/")[2]
+                old = merged.get(name)
+                self._count(old)
+                gone = {_identity(one) for one in value if _is_plain(one)} if isinstance(value, list) else set()
+                kept = old if isinstance(old, list) else []
+                merged[name] = [one for one in kept if not _is_plain(one) or _identity(one) not in gone]
+            elif key.startswith("$"):
+                continue
+            elif value is None:
+                merged.pop(key, None)
+            elif isinstance(value, dict):
+                merged[key] = self.merge(merged.get(key), value)
+            elif isinstance(value, list):
+                merged[key] = self._lists(key, merged.get(key), value)
+            else:
+                merged[key] = value
+        return merged
+
+    def _lists(self, name: str, found: Any, patch: list[Any]) -> list[Any]:
+        old = found if isinstance(found, list) else []
+        self._count(old)
+        if name in _JOINED:
+            plain = {_identity(one): one for one in (*old, *patch) if _is_plain(one)}
+            return [*plain.values(), *(one for one in (*old, *patch) if not _is_plain(one))]
+        key = _MERGE_KEYS.get(name)
+        if key is None or not all(isinstance(one, dict) for one in patch):
+            return patch
+        if any(one.get("$patch") == "replace" and key not in one for one in patch):
+            return [one for one in patch if one.get("$patch") != "replace"]
+        # What is taken out leaves a gap until the end, so that the places of the others stay.
+        merged: list[Any] = list(old)
+        places: dict[Any, int] = {}
+        for place, one in enumerate(merged):
+            if isinstance(one, dict) and _is_plain(one.get(key)):
+                places.setdefault(_identity(one.get(key)), place)
+        for one in patch:
+            if not _is_plain(one.get(key, [])):
+                message = f"an element of {name} in the patch has no {key}, by which such lists are merged"
+                raise StatusError(400, message)
+            known = _identity(one[key])
+            found_at = places.get(known)
+            if one.get("$patch") == "delete":
+                if found_at is not None:
+                    merged[places.pop(known)] = _GAP
+            elif found_at is None:
+                places[known] = len(merged)
+                merged.append(self.merge({}, one))
+            else:
+                merged[found_at] = self.merge(merged[found_at], one)
+        return [one for one in merged if one is not _GAP]
+
+    def _count(self, found: Any) -> None:
+        self.merged += len(found) if isinstance(found, list) else 0
+        if self.merged > MOST_MERGED:
+            raise too_large(f"the patch looks at more than {MOST_MERGED:,} elements of lists, again and again")
 
 
 _GAP = object()
 
 
+def _is_plain(value: Any) -> bool:
+    return not isinstance(value, (dict, list))
+
+
 def _identity(value: Any) -> Any:
-    """By which values of JSON are told apart; objects and lists cannot be keys."""
+    """By which plain values of JSON are told apart: 1 is neither 1.0 nor true."""
     return value if isinstance(value, str) else encode(value)
 
 
@@ -198,10 +219,12 @@ class _JsonPatch:
             case "replace":
                 self._replace(path, operation["value"])
             case "test":
-                if not _same(self._look(path), operation["value"]):
+                if not same(self._look(path), operation["value"]):
                     raise ValueError(f"testing value {shortened(operation['path'])} failed")
             case "move":
-                self._add(path, self._remove(_pointer(operation["from"])))
+                if len(source := _pointer(operation["from"])) < len(path) and path[: len(source)] == source:
+                    raise ValueError(f"{shortened(operation['from'])} cannot be moved into itself")
+                self._add(path, self._remove(source))
             case "copy":
                 self._add(path, self._copy(_pointer(operation["from"])))
             case _:
@@ -271,7 +294,7 @@ def _pointer(text: str) -> list[str]:
 
 
 def _index(found: list[Any], part: str) -> int:
-    if not part.isascii() or not part.isdigit() or len(part) > _LONGEST_INDEX:
+    if not part.isascii() or not part.isdigit() or len(part) > _LONGEST_INDEX or (part[0] == "0" and part != "0"):
         raise ValueError(f"{shortened(part)!r} is not a place in a list")
     return int(part)
 
@@ -282,14 +305,16 @@ def _mapping(found: Any, part: str) -> dict[str, Any]:
     return found
 
 
-def _same(one: Any, other: Any) -> bool:
+def same(one: Any, other: Any) -> bool:
     """As texts of JSON are the same: 1 is neither 1.0 nor true."""
+    if one is other:
+        return True
     if type(one) is not type(other):
         return False
     if isinstance(one, dict):
-        return len(one) == len(other) and all(key in other and _same(value, other[key]) for key, value in one.items())
+        return len(one) == len(other) and all(key in other and same(value, other[key]) for key, value in one.items())
     if isinstance(one, list):
-        return len(one) == len(other) and all(map(_same, one, other))
+        return len(one) == len(other) and all(map(same, one, other))
     return bool(one == other)
 
 

@@ -158,6 +158,29 @@ class Requirements:
             self.between[key] = (max(low, number), high) if sign == ">" else (low, min(high, number))
 
 
+_SIGNS = {"In": "in", "NotIn": "notin"}
+
+
+def requirements_of(found: Object | None) -> Requirements | None:
+    """Those of a selector in an object (LabelSelector); nothing where there is none, which no labels fit."""
+    if found is None:
+        return None
+    asked = Requirements()
+    plain = (found.get("matchLabels") or {}).items()
+    labels = ({"key": key, "operator": "In", "values": [value]} for key, value in plain)
+    for one in (*labels, *(found.get("matchExpressions") or ())):
+        key, operator, values = one["key"], one["operator"], set(one.get("values") or ())
+        wrong = key_mistake(key) or next(filter(None, map(value_mistake, values)), "")
+        if operator in _SIGNS and values and not wrong:
+            asked.ask(key, _SIGNS[operator], values)
+        elif operator in ("Exists", "DoesNotExist") and not values and not wrong:
+            (asked.there if operator == "Exists" else asked.absent).add(key)
+        else:
+            wrong = wrong or "In and NotIn have values, Exists and DoesNotExist have none; there is no other operator"
+            raise StatusError(400, f"{shortened(key)} {shortened(operator)}: {wrong}")
+    return asked
+
+
 def _number(text: str | None) -> float:
     """Not a number, which is neither more nor less than any, where there is none."""
     digits = (text or "").removeprefix("-").removeprefix("+")

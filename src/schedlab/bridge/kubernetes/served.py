@@ -111,6 +111,7 @@ class Served(Policy):
         self._now = view.now
         self.world.hear(view, events)
         self._do(self._at_pace(view) if self._pace else self._until_quiet(view))
+        self.world.wake(view)
 
     def close(self) -> None:
         if self._loop is None:

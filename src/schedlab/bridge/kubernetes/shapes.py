@@ -5,7 +5,7 @@ Everything else of an object is kept as it comes.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -23,6 +23,7 @@ from schedlab.bridge.kubernetes.kinds import (
 from schedlab.bridge.kubernetes.status import StatusError
 
 Texts = dict[str, str]
+Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class Struct(msgspec.Struct, rename="camel"):
@@ -48,7 +49,7 @@ class Metadata(Struct):
     annotations: Texts | None = None
     finalizers: list[str] | None = None
     owner_references: list[OwnerReference] | None = None
-    generation: int | None = None
+    generation: Int64 | None = None
 
 
 class Typed(Struct):
@@ -60,7 +61,7 @@ class Toleration(Struct):
     operator: str | None = None
     value: str | None = None
     effect: str | None = None
-    toleration_seconds: int | None = None
+    toleration_seconds: Int64 | None = None
 
 
 class Taint(Struct):
@@ -88,10 +89,10 @@ class PodSpec(Struct):
     node_name: str | None = None
     node_selector: Texts | None = None
     scheduler_name: str | None = None
-    priority: int | None = None
+    priority: Int64 | None = None
     priority_class_name: str | None = None
     preemption_policy: str | None = None
-    termination_grace_period_seconds: int | None = None
+    termination_grace_period_seconds: Int64 | None = None
     tolerations: list[Toleration] | None = None
 
 
@@ -105,7 +106,7 @@ class Condition(Struct):
 class ContainerStatus(Struct):
     name: str
     ready: bool = False
-    restart_count: int = 0
+    restart_count: Int64 = 0
     state: dict[str, dict[str, Any] | None] | None = None
 
 
@@ -152,7 +153,7 @@ class Event(Typed):
 
 
 class PriorityClass(Typed):
-    value: int = 0
+    value: Int64 = 0
     global_default: bool | None = None
     preemption_policy: str | None = None
 
@@ -178,14 +179,14 @@ class LabelSelector(Struct):
 
 
 class BudgetSpec(Struct):
-    min_available: int | str | None = None
-    max_unavailable: int | str | None = None
+    min_available: Int64 | str | None = None
+    max_unavailable: Int64 | str | None = None
     selector: LabelSelector | None = None
     unhealthy_pod_eviction_policy: str | None = None
 
 
 class BudgetStatus(Struct):
-    disruptions_allowed: int = 0
+    disruptions_allowed: Int64 = 0
     conditions: list[Condition] | None = None
 
 

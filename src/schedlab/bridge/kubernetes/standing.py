@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 from schedlab.bridge.kubernetes.api import Api
 from schedlab.bridge.kubernetes.command import Command
+from schedlab.bridge.kubernetes.evictions import Evictions
 from schedlab.bridge.kubernetes.kinds import NODES
 from schedlab.bridge.kubernetes.kubeconfig import address, write_kubeconfig
 from schedlab.bridge.kubernetes.kubelet import Kubelets
@@ -19,6 +20,7 @@ from schedlab.bridge.kubernetes.transport import Server
 from schedlab.model.cluster import Cluster
 
 PLENTY = "1Ti"
+DAY = 86_400.0  # seconds: later than that, it is looked again
 
 
 async def stand(
@@ -41,7 +43,9 @@ async def stand(
     store = Store(quota=QUOTA)
     for node in node_objects(_with_memory(cluster), store.timestamp()):
         store.create(NODES, node)
-    server = Server(Api(store, Kubelets(store, speed, startup)), names=names)
+    api = Api(store, Kubelets(store, speed, startup))
+    _let_drive(api.evictions, speed)
+    server = Server(api, names=names)
     found = await server.start(host, port)
     scheduler: Command | None = None
     with TemporaryDirectory(prefix="schedlab-kube-") as folder:
@@ -59,6 +63,13 @@ async def stand(
             if scheduler is not None:
                 scheduler.stop()
             await server.stop()
+
+
+def _let_drive(evictions: Evictions, speed: float) -> None:
+    """Pods leave nodes with taints when they have tolerated them for long enough."""
+    loop = asyncio.get_running_loop()
+    evictions.speed = speed
+    evictions.wake = lambda due: loop.call_later(min(max(due - evictions.clock(), 0.0), DAY), evictions.drive)
 
 
 def _with_memory(cluster: Cluster) -> Cluster:

@@ -32,6 +32,7 @@ USUAL_WEIGHT = 8192  # of an object, at least: about the bytes that it takes
 MOST_REMEMBERED = 1024**3  # weight of the changes of a kind that can be asked for again
 QUOTA = 2 * 1024**3  # weight of what clients may have stored; etcd's --quota-backend-bytes has the same number
 MOST_EVENTS = 100_000  # where there is a quota
+_LAST_SECOND = 253_402_300_799  # of the year 9999
 
 
 class Version:
@@ -71,17 +72,21 @@ class Watch:
         self.notify: Callable[[Watch], None] | None = None
         self.timeout = 0.0  # seconds after which it is to be ended; 0: none
         self.ended = False  # no further frames will come: the answer is complete
-        self.unread = 0  # bytes that are due
-        self._due: deque[bytes] = deque()
+        self.unread = 0  # bytes that are due; what is still the store's own is none
+        self._due: deque[bytes | tuple[str, Version]] = deque()
 
     def frames(self, most: float = inf) -> list[bytes]:
         """The frames that are due, in order, until they are so many bytes; each is one line of JSON."""
         found: list[bytes] = []
         size = 0
         while self._due and size < most:
-            found.append(self._due.popleft())
-            size += len(found[-1])
-        self.unread -= size
+            one = self._due.popleft()
+            if isinstance(one, bytes):
+                self.unread -= len(one)
+            else:
+                one = _frame(one[0], self.form(one[1]))
+            found.append(one)
+            size += len(one)
         return found
 
     def next_frame(self) -> bytes | None:
@@ -92,9 +97,10 @@ class Watch:
     def due(self) -> int:
         return len(self._due)
 
-    def tell(self, change: Change, made: dict[tuple[str, int], bytes] | None = None) -> None:
+    def tell(self, change: Change, made: dict[object, bytes] | None = None) -> None:
         """A change, if it concerns an object that this watch is about, as it looks through its selector. `made` are
-        frames that other watches have of it: all that tell the same have the same bytes."""
+        frames that other watches have of it: all that tell the same have the same bytes. Without, it has been, and is
+        written when it is read."""
         what, old, new = change
         if self.chosen is not None:
             was = old is not None and self.chosen(old.object)
@@ -107,16 +113,16 @@ class Watch:
                 what = DELETED
             else:
                 return
-        data = self.form(new)
-        frame = made.get((what, id(data))) if made is not None else None
+        if made is None:
+            self._put((what, new))
+            return
+        frame = made.get((what, self.form))
         if frame is None:
-            frame = _frame(what, data)
-            if made is not None and data is new.json:  # which lives as long as the change, so that its id is its own
-                made[what, id(data)] = frame
+            frame = made[what, self.form] = _frame(what, self.form(new))
         self._put(frame)
 
     def initial(self, version: Version) -> None:
-        self._send(ADDED, self.form(version))
+        self._put((ADDED, version))
 
     def bookmark(self, version: int, initial_events_end: bool = False) -> None:
         """Up to this version everything has been told."""
@@ -134,9 +140,10 @@ class Watch:
     def _send(self, what: str, found: bytes) -> None:
         self._put(_frame(what, found))
 
-    def _put(self, frame: bytes) -> None:
+    def _put(self, frame: bytes | tuple[str, Version]) -> None:
         self._due.append(frame)
-        self.unread += len(frame)
+        if isinstance(frame, bytes):
+            self.unread += len(frame)
         if self.notify is not None:
             self.notify(self)
 
@@ -151,6 +158,7 @@ class Collection:
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
         self.objects: dict[Key, Version] = {}
+        self.order: list[Key] = []  # of the objects; empty: not known
         self.history: deque[Change] = deque()
         self.forgotten = 0  # the newest version whose change is no longer in the history
         self.remembered = 0  # weight of what is in the history
@@ -202,8 +210,12 @@ class Store:
 
     def list(self, kind: Kind, chosen: Selector | None = None, version: int | None = None) -> list[tuple[Key, Version]]:
         """The chosen objects by namespace and name, now or as they were at a version."""
-        objects = self.collection(kind).objects if version is None else self._objects_at(kind, version)
-        keys = sorted(objects)
+        collection = self.collection(kind)
+        objects = collection.objects if version is None else self._objects_at(kind, version)
+        if version is not None:
+            keys = sorted(objects)
+        else:
+            keys = collection.order = collection.order or sorted(objects)
         if chosen is None:
             return [(key, objects[key]) for key in keys]
         return [(key, objects[key]) for key in keys if chosen(objects[key].object)]
@@ -281,12 +293,14 @@ class Store:
         self.version += 1
         found["metadata"]["resourceVersion"] = str(self.version)
         new = Version(self.version, found, weight)
+        if what != MODIFIED:
+            collection.order = []
         self.weight += (0 if what == DELETED else weight) - (0 if old is None else old.weight)
         if what != DELETED:
             collection.objects[key] = new
         change = Change(what, old, new)
         self._remember(collection, change)
-        made: dict[tuple[str, int], bytes] = {}
+        made: dict[object, bytes] = {}
         for watch in collection.watches:
             watch.tell(change, made)
         for listener in collection.listeners:
@@ -351,7 +365,7 @@ def expired(version: int, oldest: int) -> StatusError:
 
 def timestamp(seconds: float) -> str:
     """As Kubernetes writes times: whole seconds of UTC."""
-    return _written(int(seconds))
+    return _written(int(min(seconds, _LAST_SECOND)))
 
 
 @lru_cache(maxsize=16)  # much happens within a second

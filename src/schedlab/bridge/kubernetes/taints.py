@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Any
 
 from schedlab._core import View
 from schedlab.bridge.kubernetes.nodes import read_taint
@@ -54,16 +53,3 @@ class Taint(Observer):
         for node in self._nodes:
             others = [one for one in taints.get(node, []) if one is not self._taint]
             taints[node] = [*others, self._taint] if wanted else others
-
-
-def tolerated(spec: dict[str, Any], taint: Object) -> bool:
-    """Whether a pod stands a taint, as Kubernetes says it."""
-    for one in spec.get("tolerations") or []:
-        if one.get("effect") not in (None, "", taint["effect"]):
-            continue
-        if one.get("operator") == "Exists":
-            if one.get("key") in (None, "", taint["key"]):
-                return True
-        elif one.get("key") == taint["key"] and (one.get("value") or "") == taint.get("value", ""):
-            return True
-    return False

@@ -54,6 +54,7 @@ class Limits:
     watches: int = 1500
     unread: int = 64 * MEBIBYTE  # bytes that wait for a client: then its watch is ended
     receiving: int = 256 * MEBIBYTE  # bytes of requests that have not come whole, of all clients together
+    sending: int = 512 * MEBIBYTE  # bytes of answers that clients have not read, of all together: large ones wait
     discarded: int = 1024 * MEBIBYTE  # bytes of a request that was refused: then the connection is cut
     look: float = 1.0  # between two looks at who waits for how long
 
@@ -122,6 +123,11 @@ class Server:
         others = [one for one in self.connections if one is not newest and one.gives_way]
         (max(others, key=lambda one: (one.waited, -one.number)) if others else newest).cut()
 
+    @property
+    def sending(self) -> int:
+        """Bytes that clients have not read yet."""
+        return sum(one.unread for one in self.connections)
+
     def _send_bookmarks(self) -> None:
         """Tells quiet watches how far they are, so that a client that comes back need not list everything again."""
         for connection in self.connections:
@@ -185,6 +191,10 @@ class Connection(asyncio.Protocol):
     def cut(self) -> None:
         if self._transport is not None:
             self._transport.abort()
+
+    @property
+    def unread(self) -> int:
+        return self._transport.get_write_buffer_size() if self._transport is not None else 0
 
     # Time.
 
@@ -306,6 +316,8 @@ class Connection(asyncio.Protocol):
                 self._serve(answer)
                 return
             server.api.store.unwatch(answer)
+            answer = failure(_busy())
+        if len(answer.body) > _SMALL and server.sending > self._limits.sending:
             answer = failure(_busy())
         close = not self._reader.keeps_alive and not self._asked
         transport.write(response_bytes(answer, head_only=request.method == "HEAD", close=close))

@@ -22,12 +22,13 @@ from schedlab.bridge.kubernetes.pods import CONTAINER, IMAGE, PodMaker, containe
 from schedlab.bridge.kubernetes.selectors import Object
 from schedlab.bridge.kubernetes.status import StatusError
 from schedlab.bridge.kubernetes.store import HISTORY, Store
-from schedlab.bridge.kubernetes.taints import TAINTS, tolerated
+from schedlab.bridge.kubernetes.taints import TAINTS
 from schedlab.engine.decider import Event
 from schedlab.model.cluster import Cluster
 from schedlab.model.states import NEVER_STARTED, PREEMPTED
 
 CONFLICT = 409
+MOST_RETURNS = 100  # of a job, in one moment
 KEPT_PODS = 1000  # that have ended; older ones are taken out of the store
 _CORDONED = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 _LOST = [{"key": "node.kubernetes.io/not-ready", "effect": effect} for effect in ("NoSchedule", "NoExecute")]
@@ -42,6 +43,8 @@ class Known:
     chunks: dict[str, int] = field(default_factory=dict)  # of each pod, by its name
     nodes: dict[str, int] = field(default_factory=dict)  # of pods that have one: its number
     runs: bool = False
+    came: float = 0.0  # when it was submitted
+    returned: int = 0  # how often at this very time
 
     @property
     def whole(self) -> bool:
@@ -57,6 +60,8 @@ class World(Listener):
     bindings that came too late, `impossible` has those that could never be; `given_up` are the ids of jobs that never
     started, by the reason.
     """
+
+    own = frozenset({NODES})
 
     def __init__(
         self,
@@ -82,6 +87,11 @@ class World(Listener):
         self._todo: deque[tuple[str, Known, str]] = deque()  # what happened, to whom, to which pod
         self._ended: deque[str] = deque()
         self._tainted: dict[int, list[Object]] = {}  # by observers: of each node, by its number
+        self._now = 0.0  # simulated
+        self._driven: list[float] = []  # when pods are to be driven away
+        self.api.evictions.clock = lambda: self._now
+        self.api.evictions.wake = self._driven.append
+        self.api.evictions.ours = frozenset({_LOST[0]["key"]})  # the engine says what becomes of jobs on lost nodes
         self.pending = 0
         self.conflicts = 0
         self.impossible: list[str] = []
@@ -121,6 +131,8 @@ class World(Listener):
 
     def hear(self, view: View, events: Sequence[Event]) -> None:
         """Nodes come first, then ends, then submissions: what is freed is free for whoever comes."""
+        self._now = view.now
+        self.api.evictions.drive()
         told: dict[str, list[Any]] = {}
         for kind, what in events:
             told.setdefault(kind, []).append(what)
@@ -128,7 +140,7 @@ class World(Listener):
             self.set_node(number, view.cluster.state(number))
         for number, taints in view.data.get(TAINTS, {}).items():
             if taints != self._tainted.get(number, []):
-                self._taint(view, number, taints)
+                self._taint(number, taints)
         for job in told.get("completed", ()):
             self._leave(job.sequence, "Succeeded")
         for job in (*told.get("cancelled", ()), *told.get("held", ())):
@@ -138,6 +150,12 @@ class World(Listener):
         for job in told.get("submitted", ()):
             if job.sequence not in self._jobs:
                 self._submit(Known(job))
+
+    def wake(self, view: View) -> None:
+        """Let us look when the next pod has stood the taints of its node for as long as it tolerates them."""
+        if self._driven:
+            view.wake_at(min(self._driven))
+            self._driven.clear()
 
     def _submit(self, known: Known) -> None:
         self._jobs[known.job.sequence] = known
@@ -194,8 +212,14 @@ class World(Listener):
 
     def _again(self, known: Known) -> None:
         """It is back in the queue: other pods take the place of its own."""
+        returned = known.returned + 1 if known.came == self._now else 0
+        if returned > MOST_RETURNS:
+            raise KubernetesError(
+                f"the pods of job {known.job.id} were bound and taken away {MOST_RETURNS} times at {self._now:g} s: a "
+                "scheduler that binds to nodes whose taints with NoExecute pods do not tolerate goes on for ever"
+            )
         self._leave(known.job.sequence, "")
-        self._submit(Known(known.job, known.attempt + 1))
+        self._submit(Known(known.job, known.attempt + 1, came=self._now, returned=returned))
 
     def set_node(self, number: int, state: str) -> None:
         """As kubelets and the node controller would say it: lost nodes are tainted, others take no new pods."""
@@ -209,21 +233,12 @@ class World(Listener):
         told = ready("False" if lost else "True", "Kubelet", state, self.store.timestamp())
         self.store.replace(NODES, {**node, "spec": spec, "status": {**node["status"], "conditions": [told]}})
 
-    def _taint(self, view: View, number: int, taints: list[Object]) -> None:
-        """What observers want of a node has changed. Pods that do not stand a taint with NoExecute leave."""
+    def _taint(self, number: int, taints: list[Object]) -> None:
+        """What observers want of a node has changed."""
         before, self._tainted[number] = self._tainted.get(number, []), taints
         node = self.store.get(NODES, "", self._node_names[number]).object
         kept = [one for one in node["spec"].get("taints") or [] if one not in before]
         self.store.replace(NODES, {**node, "spec": {**node["spec"], "taints": [*kept, *taints]}})
-        driving = [one for one in taints if one["effect"] == "NoExecute" and one not in before]
-        for known in self.jobs() if driving else ():
-            if number not in known.nodes.values():
-                continue
-            spec = self._maker.pods(known.job.sequence)[0]["spec"]
-            if not all(tolerated(spec, one) for one in driving):
-                if known.runs:
-                    view.requeue(known.job, reason=PREEMPTED)
-                self._again(known)
 
     # From schedulers to the engine.
 
@@ -233,10 +248,15 @@ class World(Listener):
             what, known, pod = self._todo.popleft()
             if self._jobs.get(known.job.sequence) is not known:
                 continue  # it has left in the meantime
-            if what == "bound" and known.whole and not known.runs:
+            if what == "bound" and known.whole and not known.runs and self._has_its_pods(known):
                 self._start(view, known)
             elif what == "gone":
                 self._gone(view, known, pod)
+
+    def _has_its_pods(self, known: Known) -> bool:
+        """None of them has been deleted since it was bound, of which we hear next."""
+        pods = (self.store.find(PODS, self._maker.settings.namespace, name) for name in known.chunks)
+        return all(pod is not None and "deletionTimestamp" not in pod["metadata"] for pod in pods)
 
     def _start(self, view: View, known: Known) -> None:
         places: dict[int, int] = {}

@@ -9,7 +9,7 @@ import re
 MOST_NAMES = 65_536  # in one list
 
 _ITEM = re.compile(r"((?:[A-Za-z0-9_.-]|\[[0-9][0-9,-]*\])+)(?:,(?=.)|$)")
-_PIECE = re.compile(r"\[([^\]]*)\]|([^\[\]]+)")
+_PIECE = re.compile(r"\[([^\[\]]*)\]|([^\[\]]+)")
 _RANGE = re.compile(r"([0-9]{1,12})(?:-([0-9]{1,12}))?")
 _NAME = re.compile(r"(.*?)([0-9]*)([^0-9]*)")
 _EXPECTED = "expected names such as n1,n[001-087] or r[1-2]n[01-16]"

@@ -17,6 +17,7 @@ _INCLUDE = re.compile(r'include\s+("[^"]*"|[^\s=]\S*)', re.IGNORECASE)
 _PAIR = re.compile(r'\s*([A-Za-z0-9_.]+)\s*[-+*/]?=\s*(?:"([^"]*)"|(\S+))(?=\s|$)')
 _NAME = re.compile(r"""[^\s"',=\[\]#\\]+""")
 _DEEPEST = 10  # files that include each other
+MOST_FILES = 1000  # each as often as it is included
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +70,16 @@ def read_lines(path: Path, files: list[Path], mistakes: Mistakes) -> list[Line]:
 def _read(path: Path, open_files: tuple[Path, ...], found: list[Line], files: list[Path], mistakes: Mistakes) -> None:
     content = text_of(path)
     files.append(path)
+    if len(files) > MOST_FILES:
+        raise InputErrors([InputError(f"more than {MOST_FILES:,} files are included", where=str(path))])
     for number, text in _logical_lines(content):
         include = _INCLUDE.fullmatch(text)
         if include is None:
             if line := _line(text, str(path), number, mistakes):
                 found.append(line)
             continue
-        target = open_files[0].parent / include[1].strip('"').replace("%c", _cluster_name(found))
+        name = include[1].strip('"')
+        target = open_files[0].parent / (name.replace("%c", _cluster_name(found)) if "%c" in name else name)
         if target in open_files or len(open_files) >= _DEEPEST:
             mistakes.at(str(path), number, f"Include {shown(include[1])}: the file includes itself")
             continue
@@ -90,17 +94,17 @@ def _read(path: Path, open_files: tuple[Path, ...], found: list[Line], files: li
 def _logical_lines(text: str) -> list[tuple[int, str]]:
     """Lines without comments, joined where one ends in a backslash; with the number of the first of them."""
     found: list[tuple[int, str]] = []
-    begun, start = "", 0
+    begun: list[str] = []  # a line that goes on
+    start = 0
     for number, line in enumerate([*text.split("\n"), ""], 1):
         plain = _COMMENT.sub("", line).strip()
-        joined = f"{begun}{plain.removesuffix(chr(92))}"
+        begun.append(plain.removesuffix(chr(92)))
         start = start or number
         if plain.endswith("\\"):
-            begun = joined
             continue
-        if joined.strip():
-            found.append((start, joined.replace("\\#", "#").strip()))
-        begun, start = "", 0
+        if joined := "".join(begun).strip():
+            found.append((start, joined.replace("\\#", "#")))
+        begun, start = [], 0
     return found
 
 

@@ -14,6 +14,7 @@ from schedlab.files.slurm_values import gres_items, whole
 from schedlab.model.mistakes import Mistakes
 from schedlab.model.nodeset import fold
 
+MOST_NODES = 262_144  # of a configuration; Slurm itself has room for 65,536
 _ABSENT = ("future", "down", "drain", "fail")  # what such states begin with
 _STATES = ("future", "down", "drain", "fail", "unknown", "idle", "cloud", "external", "up")
 _KILO = re.compile(r"([0-9]{1,15})[kK]")
@@ -58,6 +59,9 @@ def read_nodes(settings: Settings, notes: list[str], mistakes: Mistakes) -> dict
         names = listed(entry.subject, mistakes)
         if twice := [name for name, times in Counter(names).items() if times > 1 or name in found]:
             entry.subject.wrong(mistakes, f"described twice: {', '.join(twice[:3])}{'…' * (len(twice) > 3)}")
+        if len(found) + len(names) > MOST_NODES:
+            entry.subject.wrong(mistakes, f"more than {MOST_NODES:,} nodes in all")
+            break
         for name in names:
             state, own = spec.state or down.get(name, ""), gres.merged(name, spec.gres)
             found[name] = replace(spec, name=name, state=state, gres=own)

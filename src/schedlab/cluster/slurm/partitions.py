@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from schedlab.cluster.slurm.entries import Settings, with_defaults
 from schedlab.cluster.slurm.lines import Value, check_name, listed
 from schedlab.cluster.slurm.nodes import NodeSpec
-from schedlab.model.mistakes import Mistakes
+from schedlab.model.mistakes import SHOWN, Mistakes
 from schedlab.model.suggest import did_you_mean
 
 # Of partitions: the same as if nothing was said.
@@ -75,7 +76,7 @@ class _Listing:
     def nodes_of(self, value: Value | None) -> frozenset[str]:
         members: set[str] = set()
         unknown: list[str] = []
-        for name in listed(value, self._mistakes) if value and value.text else ():
+        for name in dict.fromkeys(listed(value, self._mistakes)) if value and value.text else ():
             if name in self._nodes:
                 members |= {name} if self._nodes[name].in_service else set()
             elif name in self._sets:
@@ -86,7 +87,8 @@ class _Listing:
                 unknown.append(name)
         if value and unknown:
             some = ", ".join(unknown[:3]) + ("…" if len(unknown) > 3 else "")
-            hint = did_you_mean(unknown[0], [*list(self._nodes)[:1000], *self._sets])
+            known = [*islice(self._nodes, 1000), *islice(self._sets, 1000)]
+            hint = did_you_mean(unknown[0], known) if len(self._mistakes) < SHOWN else ""
             value.wrong(self._mistakes, f"there is no node {some}", hint)
         return frozenset(members)
 

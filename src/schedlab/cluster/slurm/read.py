@@ -23,7 +23,9 @@ from schedlab.model.nodeset import fold
 from schedlab.model.suggest import closest
 from schedlab.model.units import LARGEST_AMOUNT
 
-_TELLING = re.compile(r"^\s*(?:ClusterName|SlurmctldHost|ControlMachine|NodeName|PartitionName)\s*=", re.I | re.M)
+_TELLING = re.compile(
+    r"^[ \t]*+(?:ClusterName|SlurmctldHost|ControlMachine|NodeName|PartitionName)[ \t]*=", re.I | re.M
+)
 _SHOWN_KEYS = 10
 
 

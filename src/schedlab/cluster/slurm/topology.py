@@ -42,18 +42,27 @@ def read_switches(
                     message = f"{kind} {name} is below {above[f'{kind} {name}']} already"
                     subject.wrong(mistakes, message, "a tree: one switch above each")
         found[subject.text] = Switch(subject.text, fold(dict.fromkeys(present)), tuple(dict.fromkeys(below)))
+    circles = _below_themselves(above)
     for entry in lines:
-        if _is_below_itself(entry.subject.text, above):
+        if entry.subject.text in circles:
             entry.subject.wrong(mistakes, "the switch is below itself")
     if unknown:
         notes.append(f"{lines[0].file} has nodes that are not there: {fold(dict.fromkeys(unknown))}")
     return tuple(found.values())
 
 
-def _is_below_itself(switch: str, above: Mapping[str, str]) -> bool:
+def _below_themselves(above: Mapping[str, str]) -> set[str]:
+    """The switches on circles; each way up is gone once."""
+    found: set[str] = set()
     seen: set[str] = set()
-    upper = above.get(f"switch {switch}")
-    while upper is not None and upper != switch and upper not in seen:
-        seen.add(upper)
-        upper = above.get(f"switch {upper}")
-    return upper == switch
+    for begin in above.values():
+        way: dict[str, None] = {}
+        switch: str | None = begin
+        while switch is not None and switch not in seen:
+            seen.add(switch)
+            way[switch] = None
+            switch = above.get(f"switch {switch}")
+        if switch in way:
+            passed = list(way)
+            found.update(passed[passed.index(switch) :])
+    return found

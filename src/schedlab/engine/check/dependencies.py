@@ -60,6 +60,8 @@ class _Expected:
 def _predecessor_rows(record: Record, offences: Offences) -> NDArray[np.int64]:
     """Of each predecessor: its row; -1 if it has no say, because it was not submitted before the job."""
     before = record.predecessors
+    if not len(before.row):
+        return before.row
     by_id = np.lexsort((record.sequence, record.job))  # of several with one id the first is meant
     place = np.searchsorted(record.job[by_id], before.predecessor)
     row = np.append(by_id, -1)[place]

@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from schedlab.engine.check.offences import Offences
+from schedlab.model.arguments import as_path
+from schedlab.model.disk import disk_error
 from schedlab.model.errors import InputError
 from schedlab.model.run import Run
 from schedlab.model.tables import READABLE
@@ -117,7 +119,9 @@ def read_files(run: Run | str | Path, offences: Offences, opened: ExitStack) -> 
         there = {name: run.tables.arrow(name) for name in (Path(file).stem for file in NEEDED + RARE)}
         tables = {name: table for name, table in there.items() if table is not None}
         return Files(run.config, MemoryRows(tables.pop("jobs")), MemoryRows(tables.pop("timeline")), tables)
-    folder = Path(run.path if isinstance(run, Run) and run.path is not None else str(run))
+    folder = (
+        run.path if isinstance(run, Run) and run.path is not None else as_path(run, "a run", "a Run, or its folder")
+    )
     config = _read_config(folder)
     described = config["files"]
     rare = [name for name in RARE if name in described or (folder / name).exists()]
@@ -155,5 +159,7 @@ def _read_config(folder: Path) -> dict[str, Any]:
         return config
     except FileNotFoundError as error:
         raise InputError("there is no run here", where=str(folder), hint="a run is a folder with a run.json") from error
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise disk_error("cannot read the run", folder / "run.json", error) from error
+    except ValueError as error:
         raise InputError(f"cannot read the run: {error}", where=str(folder / "run.json")) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -62,7 +63,8 @@ class NodeSets:
     def __init__(self, cluster: Cluster) -> None:
         self._numbers = {name: number for number, name in enumerate(cluster.node_names())}
         self._known: dict[tuple[str, str | None], list[int]] = {}
-        self._pieces: dict[str, tuple[bool, bool, int, int, int]] = {}
+        self._pieces: dict[str, int] = {}  # where each is among the rows that tell of pieces
+        self._rows = np.empty((0, 5), np.int64)
         self._prefixes, self._bodies = _Places(), _Places()
 
     def read(self, text: str) -> tuple[list[int], list[int]]:
@@ -112,8 +114,8 @@ class NodeSets:
         split = pc.split_pattern(texts, ",")
         begin = split.offsets.to_numpy()[:-1].astype(np.int64) - split.offsets[0].as_py()
         encoded = split.flatten().dictionary_encode()
-        told = np.array([self._piece(text) for text in encoded.dictionary.to_pylist()], np.int64)
-        opens, closes, prefix, body, times = told[encoded.indices.to_numpy()].T
+        told, indices = self._told(encoded.dictionary.to_pylist()), encoded.indices.to_numpy()
+        opens, closes, prefix, body, times = (column[indices] for column in np.ascontiguousarray(told.T))
 
         # Between a piece that opens brackets and the one that closes them prefix and times are theirs.
         change = opens - closes
@@ -123,7 +125,7 @@ class NodeSets:
         depth = before - np.repeat(before[begin], parts)
         good = np.where(opens == 1, depth == 0, (depth == 1) | ((depth == 0) & (closes == 0)))
         inside = (depth == 1) | (opens == 1)
-        here = np.arange(len(deep))
+        here = np.arange(len(deep), dtype=np.int32)
         opened = np.maximum.accumulate(np.where(opens == 1, here, 0))
         closed = np.minimum.accumulate(np.where(closes == 1, here, len(here) - 1)[::-1])[::-1]
         good &= ~(inside & (closes == 0) & (times >= 0))
@@ -137,7 +139,7 @@ class NodeSets:
         size = np.array([len(nodes) for nodes in sets], np.int64)
         which = keys.indices.to_numpy().astype(np.int64)
         good &= size[which] > 0
-        flat = np.fromiter((node for nodes in sets for node in nodes), np.int64)
+        flat = np.fromiter(chain.from_iterable(sets), np.int64)
         part, where = ranges((np.cumsum(size) - size)[which], size[which])
         node, chunks = flat[where], np.abs(times)[part]
 
@@ -149,16 +151,24 @@ class NodeSets:
         usual[np.searchsorted(first, np.flatnonzero(falls), side="right") - 1] = False
         return Sets(first, np.where(usual, length, 0), node, chunks, {})
 
+    def _told(self, texts: list[str]) -> Integers:
+        """A row for each of these pieces, as `_piece` tells of it; what comes again is looked up."""
+        places = [self._pieces.get(text, -1) for text in texts]
+        if -1 in places:
+            if len(self._pieces) > MOST:
+                self._pieces, self._rows = {}, self._rows[:0]
+            new = [text for text in texts if text not in self._pieces]
+            self._pieces.update(zip(new, range(len(self._rows), len(self._rows) + len(new)), strict=True))
+            self._rows = np.concatenate([self._rows, np.array([self._piece(text) for text in new], np.int64)])
+            places = [self._pieces[text] for text in texts]
+        return self._rows[places]
+
     def _piece(self, text: str) -> tuple[bool, bool, int, int, int]:
         """Whether it opens and closes brackets, prefix, what is in it, and the chunks: 0 is wrong, -1 is unsaid."""
-        if text not in self._pieces:
-            if len(self._pieces) > MOST:
-                self._pieces.clear()
-            match = BETWEEN.fullmatch(text)
-            prefix, opens, body, closes, times = match.groups() if match else ("", None, "", None, "0")
-            own = self._prefixes.of(prefix or ""), self._bodies.of(body)
-            self._pieces[text] = (bool(opens), bool(closes), *own, int(times or -1))
-        return self._pieces[text]
+        match = BETWEEN.fullmatch(text)
+        prefix, opens, body, closes, times = match.groups() if match else ("", None, "", None, "0")
+        own = self._prefixes.of(prefix or ""), self._bodies.of(body)
+        return bool(opens), bool(closes), *own, int(times or -1)
 
     def _nodes(self, prefix: int, body: int) -> list[int]:
         """Nothing for what is not there."""

@@ -93,8 +93,9 @@ def _places(record: Record, stays: Stays, offences: Offences) -> Places:
 
 def _check_sizes(record: Record, stays: Stays, places: Places, offences: Offences) -> None:
     report = _reporter(stays, offences, "size")
-    got = np.zeros(len(stays), np.int64)
-    np.add.at(got, places.stay, places.chunks)
+    entries = np.bincount(places.stay, minlength=len(stays))
+    upto, last = np.append(0, np.cumsum(places.chunks)), np.cumsum(entries)
+    got = upto[last] - upto[last - entries]
     # Those whose nodes are missing or unreadable have been reported.
     assert places.amounts is not None
     by_chunks = ~places.amounts.granted
@@ -103,12 +104,13 @@ def _check_sizes(record: Record, stays: Stays, places: Places, offences: Offence
 
     most = _per_request(record, stays, lambda request: request.per_node_max)
     least = _per_request(record, stays, lambda request: request.per_node_min)
-    above = np.zeros(len(stays), bool)
-    above[places.stay[(places.chunks > most[places.stay]) & (most[places.stay] > 0)]] = True
-    report(above & by_chunks, lambda i: f"more than {most[i]} chunks on one node")
-    below = np.zeros(len(stays), np.int64)
-    np.add.at(below, places.stay, places.chunks < least[places.stay])
-    report((below > 1) & by_chunks, lambda i: f"fewer than {least[i]} chunks on more than one node")
+    if most.any():
+        above = np.zeros(len(stays), bool)
+        above[places.stay[(places.chunks > most[places.stay]) & (most[places.stay] > 0)]] = True
+        report(above & by_chunks, lambda i: f"more than {most[i]} chunks on one node")
+    if least.any():
+        below = np.bincount(places.stay[places.chunks < least[places.stay]], minlength=len(stays))
+        report((below > 1) & by_chunks, lambda i: f"fewer than {least[i]} chunks on more than one node")
 
 
 def _check_nodes_suit(record: Record, stays: Stays, places: Places, offences: Offences) -> None:
@@ -117,6 +119,8 @@ def _check_nodes_suit(record: Record, stays: Stays, places: Places, offences: Of
     group_of_node = np.repeat(np.arange(len(cluster.groups)), [group.count for group in cluster.groups])
     problems = [[_unsuited(cluster, request, group) for group in cluster.groups] for request in record.requests]
     bad = np.array([[bool(problem) for problem in row] for row in problems], bool).reshape(-1, len(cluster.groups))
+    if not bad.any():
+        return
     request, group = stays.request[places.stay], group_of_node[places.node]
     for entry in np.flatnonzero(bad[request, group]).tolist():
         stay = places.stay[entry]
@@ -195,16 +199,21 @@ def _sweep(record: Record, present: Present, offences: Offences) -> None:
     names = cluster.node_names()
 
     def report(kind: str, wrong: NDArray[np.bool_], message: Callable[[int, str], str]) -> None:
+        if not wrong.any():
+            return
+        time, node, job = sweep.time, sweep.node, present.job[sweep.stay]
         for event in np.flatnonzero(wrong & sweep.judged).tolist():
-            number = sweep.node[event]
-            where = "the pool" if cluster.pool else f"node {names[number]}"
-            offences.add(kind, message(event, where), int(present.job[sweep.stay[event]]), float(sweep.time[event]))
+            where = "the pool" if cluster.pool else f"node {names[node[event]]}"
+            offences.add(kind, message(event, where), int(job[event]), float(time[event]))
 
     for resource, held in present.held.items():
         if not held.any():
             continue
         has = np.array([group.resources.get(resource, 0) for group in cluster.groups], np.int64)[group_of_node]
-        has, load = has[sweep.node], sweep.load(held)
+        load = sweep.load(held)
+        if load.max(initial=0) <= has.min(initial=0):
+            continue
+        has = has[sweep.node]
         report(
             "over-full",
             load > has,
@@ -239,11 +248,27 @@ class _Sweep:
         event, entry = ranges(first[stay], present.entries[stay])
         small = present.node.astype(np.uint16 if present.node.max(initial=0) < 1 << 16 else np.int64)
         by_node = np.argsort(small[entry], kind="stable")
-        event, self._entry = event[by_node], entry[by_node]
-        self._what = what[event]
-        self.time: NDArray[np.float64] = time[event]
-        self.judged = span.has(self.time)
-        self.node, self.stay = present.node[self._entry], stay[event]
+        self._event, self._entry = event[by_node], entry[by_node]
+        self._stay, self._time, self._node, self._span = stay, time, small, span
+        self._change, self._brief = (what - PROBE)[self._event], len(brief) > 0
+
+    # Of each event; nearly always nobody asks.
+
+    @property
+    def node(self) -> NDArray[Any]:
+        return self._node[self._entry]
+
+    @property
+    def stay(self) -> NDArray[np.int64]:
+        return self._stay[self._event]
+
+    @property
+    def time(self) -> NDArray[np.float64]:
+        return self._time[self._event]
+
+    @property
+    def judged(self) -> NDArray[np.bool_]:
+        return self._span.has(self._time)[self._event]
 
     def load(self, amount: NDArray[np.int64]) -> NDArray[np.int64]:
         """What the node holds after each event; for a job of no length, what it would hold with it.
@@ -252,7 +277,8 @@ class _Sweep:
         or after it. Every node ends with nothing, so that one running sum serves for all.
         """
         own = amount[self._entry]
-        return np.cumsum(own * (self._what - PROBE)) + np.where(self._what == PROBE, own, 0)
+        load = np.cumsum(own * self._change)
+        return load + np.where(self._change == 0, own, 0) if self._brief else load
 
 
 def _per_request(record: Record, stays: Stays, value: Callable[[Request], Any]) -> NDArray[Any]:

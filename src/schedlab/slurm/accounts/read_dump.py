@@ -64,7 +64,7 @@ class _Line:
 
 
 def is_dump(text: str) -> bool:
-    return re.search(r"^\s*(cluster|machine)\s*-\s", text, re.IGNORECASE | re.MULTILINE) is not None
+    return re.search(r"^[ \t]*+(cluster|machine)[ \t]*-\s", text, re.IGNORECASE | re.MULTILINE) is not None
 
 
 def read_dump(path: Path, qos: Sequence[Qos] = ()) -> Accounts:

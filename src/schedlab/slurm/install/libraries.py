@@ -9,7 +9,7 @@ from pathlib import Path
 
 from schedlab.model.errors import InputError
 
-_NOT_FOUND = re.compile(r"^\s*(\S+) => not found", re.MULTILINE)
+_NOT_FOUND = re.compile(r"^[ \t]*+(\S++) => not found", re.MULTILINE)
 _TOO_OLD = re.compile(r"version [`'](\S+)' not found")
 
 

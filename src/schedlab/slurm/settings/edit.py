@@ -17,7 +17,7 @@ from schedlab.slurm.settings.change import changed
 from schedlab.slurm.settings.releases import is_of_another_release
 from schedlab.slurm.settings.replaced import why_replaced
 
-_EDIT = re.compile(r"\s*(?:(PartitionName|NodeName)=([^:=]+):)?\s*([A-Za-z0-9_]+)\s*([-+*]?=)(.*)", re.I | re.S)
+_EDIT = re.compile(r"\s*+(?:(PartitionName|NodeName)=([^:=]++):\s*+)?([A-Za-z0-9_]++)\s*+([-+*]?=)(.*)", re.I | re.S)
 _EXAMPLES = "SchedulerParameters+=bf_window=4320, PriorityMaxAge=7-0 or PartitionName=debug:MaxTime=2:00:00"
 _SAME = {"procs": "cpus", "features": "feature", "shared": "oversubscribe"}  # earlier names of fields
 _LATER_PRIORITIES = ("prioritytier", "priorityjobfactor")

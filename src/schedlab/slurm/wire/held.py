@@ -13,7 +13,7 @@ from schedlab.slurm.wire.buffer import WireError
 
 MIB = 1 << 20
 _MEMORY = 0x0010  # memory is handed out too, not CPUs alone
-_GRES = re.compile(r"([^,():]+)(?::([^,():]*[^,():0-9][^,():]*))?(?::(\d+))?\((IDX|CNT):([^)]*)\)")
+_GRES = re.compile(r"(?<![^,():])([^,():]++)(?::([0-9]*+[^,():0-9][^,():]*+))?(?::(\d++))?\((IDX|CNT):([^()]*+)\)")
 
 
 @dataclass(frozen=True, slots=True)

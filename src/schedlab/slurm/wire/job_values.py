@@ -93,7 +93,7 @@ def threads(text: str) -> int:
 
 
 def array(text: str) -> str:
-    if not re.fullmatch(r"[0-9]+(?:[-:,0-9]*)(?:%[0-9]+)?", text):
+    if not re.fullmatch(r"[0-9][-:,0-9]*+(?:%[0-9]++)?", text):
         raise ValueError("numbers and ranges, such as 0-15, 1,3,5-7 or 0-99%10")
     return text
 

@@ -66,8 +66,8 @@ _DURATION_IF_ANY = rf"{_DURATION}?"
 _NUMBER = r"\d[\d.]*[KMGTPE]?"
 _NUMBER_IF_ANY = rf"(?:{_NUMBER})?"
 _PATTERNS = {
-    "jobid": r"\d+.*",
-    "jobidraw": r"\d+.*",
+    "jobid": r"\d.*",
+    "jobidraw": r"\d.*",
     "state": r"[A-Z_]+\+?(?: by .*)?",
     "exitcode": r"(?:\d+:\d+)?",
     "derivedexitcode": r"(?:\d+:\d+)?",

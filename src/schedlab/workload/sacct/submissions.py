@@ -27,7 +27,7 @@ from schedlab.workload.slurm.dependency import (
 from schedlab.workload.slurm.sbatch import passed_on, split_options
 
 _OPTION = rf"\s(?:--(?:{'|'.join(LINE_OPTIONS)})\b|-[Lwx])"
-_ELEMENT = re.compile(r"[0-9]+_[0-9]+")
+_ELEMENT = re.compile(r"(?<![0-9])[0-9]++_[0-9]++")
 _FOLLOWED = "predecessors: from its dependency (simulate with dependencies=follow)"
 _LOST = "dependencies: left out, singleton, expand or no number of a job"
 

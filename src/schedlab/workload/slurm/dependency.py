@@ -50,7 +50,7 @@ class Dependency(NamedTuple):
 
 def parse_dependency(text: str) -> Dependency:
     """What `afterok:12:13_4,after:14+5` waits for; a number alone is the end of that job."""
-    text = re.sub(r"\([^)]*\)", "", text)  # squeue says how far it is: afterok:12(unfulfilled)
+    text = re.sub(r"\([^()]*+\)", "", text)  # squeue says how far it is: afterok:12(unfulfilled)
     separator = "?" if "?" in text else ","
     waits, told, lost, singleton = [], [], 0, False
     for condition in filter(None, text.split(separator)):

@@ -26,7 +26,7 @@ from schedlab.workload.stream import Known, stem
 SHOWN_BAD_ROWS = 20
 
 _EXAMPLE = f"a line is like: -dt 49 -e {SUBMISSION} | -J jobid_1002 -sim-walltime 1201 -t 00:30:00 -n 1 x.job"
-_EVENT_LINE = re.compile(r"^\s*-(?:dt|e)\s+\S+\s+-(?:dt|e)\s+\S+\s*\|", re.MULTILINE)
+_EVENT_LINE = re.compile(r"^[ \t]*+-(?:dt|e)[ \t]++\S++[ \t]++-(?:dt|e)[ \t]++[^\s|]++[ \t]*+\|", re.MULTILINE)
 
 
 def looks_like(start: str, name: str) -> bool:

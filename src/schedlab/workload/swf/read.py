@@ -165,9 +165,18 @@ class SwfScan:
             return ReadAgain()
         line, problem = failure
         hint = 'correct the line, or leave such records out: --bad-rows drop (bad_rows="drop")'
-        if self._parser.records == 1:
+        if self._parser.records == 1 and not _is_about_a_number(problem):
             hint = (
                 "is this an SWF log? It has one job a line: 18 numbers (job, submit time, wait, run time, …) separated "
                 "by blanks, below header lines that begin with a semicolon"
             )
         return InputError(problem, where=f"{self.path}, line {line}", hint=hint)
+
+
+def _is_about_a_number(problem: str) -> bool:
+    """Whether a column has one, and it is none that could be: run time (column 4) is "1e15", expected seconds …"""
+    try:
+        float(problem.partition('"')[2].partition('"')[0])
+    except ValueError:
+        return False
+    return "(column " in problem

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.model.errors import InputError
+from schedlab.model.jobs import has_column, in_order, rows_between
 from schedlab.model.predecessors import Predecessors
 from schedlab.model.request import Request
+from schedlab.model.run import Run, Tables
+from schedlab.model.states import STATES
 from schedlab.model.workload import JobBatch
 
 if TYPE_CHECKING:
@@ -66,6 +69,38 @@ def _preceding(before: Predecessors | None, jobs: int, lost: Counter[str]) -> tu
     think = np.full(jobs, -1.0)
     think[number > 0] = before.delay[first]
     return before.first, think
+
+
+_OF_JOBS = (
+    *("job", "sequence", "submit", "start", "end", "state", "cores", "count", "request", "limit"),
+    *("user", "group", "queue", "partition"),
+)
+
+
+def run_rows(run: Run, lost: Counter[str]) -> Iterator[Rows]:
+    """The jobs of a run in the order of the workload, some at a time."""
+    tables = run.tables
+    told = has_column(tables, "after")  # in runs of format 1 jobs have it
+    names = (*_OF_JOBS, *(("after", "think") if told else ()), *(("name",) if has_column(tables, "name") else ()))
+    status = np.array([STATUS.get(state, -1) for state in STATES])
+    for (jobs,) in in_order([tables], names):
+        before = {} if told else _first_predecessors(tables, jobs["sequence"])
+        columns = {name: values for name, values in jobs.items() if name != "state"}
+        yield table_rows(columns | before | {"status": status[jobs["state"]]}, run.requests, lost)
+
+
+def _first_predecessors(tables: Tables, sequences: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """What SWF can say of those of jobs that follow each other: the first one, and a think time."""
+    names = ("predecessor", "delay")
+    found = rows_between(tables, names, "sequence", int(sequences[0]), int(sequences[-1]), "predecessors")
+    jobs, first = np.unique(found["sequence"], return_index=True)
+    after, think = np.full(len(sequences), -1), np.full(len(sequences), -1.0)
+    there = np.isin(
+        jobs, sequences
+    )  # of those that were not submitted yet when the run broke off, they may be told too
+    at = np.searchsorted(sequences, jobs[there])
+    after[at], think[at] = (found[name][first[there]] for name in names)
+    return {"after": after, "think": think}
 
 
 def table_rows(table: pl.DataFrame | Mapping[str, Any], requests: Sequence[Request], lost: Counter[str]) -> Rows:

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from schedlab.files.whole_file import whole_file
 from schedlab.model.request import Request
+from schedlab.model.run import Run
 from schedlab.model.workload import Workload
 from schedlab.workload.losses import counted, losses, noting, request_losses
 from schedlab.workload.phases import phases_to_header
-from schedlab.workload.swf.rows import Rows, batch_rows, table_rows
+from schedlab.workload.swf.rows import Rows, batch_rows, run_rows, table_rows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,16 +28,18 @@ HELD = ("memory", "origin", "header", "phases")
 
 def write_swf(
     path: str | os.PathLike[str],
-    jobs: Workload | pl.DataFrame | Mapping[str, Any],
+    jobs: Workload | Run | pl.DataFrame | Mapping[str, Any],
     header: Mapping[str, str] | None = None,
     *,
     requests: Sequence[Request] = (),
 ) -> list[str]:
-    """Write a workload, or a table of finished jobs (the columns of `Run.jobs`), as 18 columns below a header.
+    """Write a workload, a finished run, or a table of finished jobs (the columns of `Run.jobs`), as 18 columns below a
+    header.
 
     `header` gives the `; Label: value` lines (a value of several lines repeats its label); a workload brings its own.
-    `requests` are the table's, for the memory column. A name that ends in .gz or .zst compresses. Whole or not at all:
-    the file gets its name when it is complete. Returns what of the jobs does not survive, in sentences.
+    `requests` are the table's, for the memory column (a run brings its own). A name that ends in .gz or .zst
+    compresses. Whole or not at all: the file gets its name when it is complete. Returns what of the jobs does not
+    survive, in sentences.
     """
     lost: Counter[str] = Counter()
     used: set[int] = set()
@@ -46,6 +49,9 @@ def write_swf(
             labels.setdefault("UnixStartTime", str(int(jobs.origin.timestamp())))
         labels |= phases_to_header(jobs.phases)
         rows: Iterator[Rows] = (batch_rows(batch, jobs.requests, lost) for batch in noting(jobs.batches(), used))
+    elif isinstance(jobs, Run):
+        labels, requests = dict(header or {}), jobs.requests
+        rows = run_rows(jobs, lost)
     else:
         labels = dict(header or {})
         rows = iter((table_rows(jobs, requests, lost),))

@@ -19,7 +19,7 @@ MOST_SECONDS = 1e12
 MOST_OF_ANYTHING = 1e9  # nodes, cores, gpus
 MOST_BYTES = 2.0**62
 
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"[+-]?([0-9]++(?:\.[0-9]*+)?|\.[0-9]++)([eE][+-]?[0-9]+)?")
 _FEATURES = re.compile(r"[,&\s]+")
 _DATE = "a date such as 2019-01-31 12:30:00"
 _CLOCK = "a duration such as 1-12:00:00 or 02:30:00"

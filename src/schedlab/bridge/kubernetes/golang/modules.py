@@ -18,7 +18,7 @@ from schedlab.bridge.kubernetes.golang.toolchain import Go
 from schedlab.model.errors import InputError
 
 KUBERNETES = "k8s.io/kubernetes"
-_KUBERNETES_VERSION = re.compile(r"v1\.(\d+\.\d+.*)")
+_KUBERNETES_VERSION = re.compile(r"v1\.(\d++\.\d++.*)")
 
 
 @dataclass(frozen=True, slots=True)
