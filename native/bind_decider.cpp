@@ -14,6 +14,7 @@
 #include "engine.hpp"
 #include "plan.hpp"
 #include "python_parts.hpp"
+#include "reserved_list.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -474,4 +475,9 @@ void bind_decider(nb::module_ &module) {
       .def_prop_ro(
           "partitions", [](nb::handle self) { return self.attr("_partitions"); }, "the groups of each",
           nb::sig("def partitions(self) -> dict[str, tuple[str, ...]]"));
+  module.def(
+      "set_deep_queue", [](std::size_t reservations) { return std::exchange(schedlab::deep_queue, reservations); },
+      "reservations"_a,
+      "From how many reservations on conservative backfilling moves many at once; gives what it was. For tests: "
+      "schedules are the same.");
 }

@@ -15,7 +15,8 @@ Compression::Compression(View &view, Counted &plan, ReservedList &waiting)
     all.cores = std::min(all.cores, some.cores), all.longest = std::max(all.longest, some.longest);
   }
   least_cores_ = all.cores, longest_ = all.longest;
-  may_shift_ = waiting.deep() && waiting.exact() && free_.exact() && longest_ < kNever;
+  few_ = !waiting.deep();
+  may_shift_ = !few_ && waiting.exact() && free_.exact() && longest_ < kNever;
   for (const Span &span : plan.freed) open(span.from, span.until);
   plan.freed.clear();
 }
@@ -28,7 +29,7 @@ bool Compression::run() {
       bring_forward(p);
       continue;
     }
-    if (p.index == 0 && start > until_ && nothing_for_block(p.block)) {
+    if (p.index == 0 && (few_ || start > until_) && nothing_for_block(p.block)) {
       p = waiting_.skip_block(p);
       know_ends_ = false, run_ = 0;
       continue;
@@ -51,6 +52,7 @@ void Compression::open(Time from, Time until) {
   from = std::max(from, view_.now());
   if (!(until > from)) return;
   until_ = std::max(until_, until);
+  if (few_) return;
   if (collect_offers({from, until})) opened_.push_back({from, until});
 }
 
@@ -109,8 +111,8 @@ void Compression::collect_offers_anew() {
 
 bool Compression::nothing_for_block(std::size_t block) {
   const Extremes &some = waiting_.summary(block);
+  if (few_) return free_.earliest({}, some.cores, 0, until_) == kNever;
   if (!offered(some.cores, some.estimate)) return true;
-  if (!waiting_.deep()) return false;
   const auto &corners = waiting_.corners(block);
   return std::none_of(corners.begin(), corners.end(),
                       [this](const Extremes::Corner &corner) { return offered(corner.cores, corner.estimate); });
@@ -120,6 +122,7 @@ bool Compression::nothing_for_block(std::size_t block) {
 
 // Either cores are free right before its start, so that it comes forward, or all of it goes to another place.
 Time Compression::new_start(const Reserved &who, Time start) {
+  if (few_) return std::min(start, free_.earliest({}, who.cores, who.estimate, std::min(until_, start), start));
   const Time beside = start <= until_ ? next_to_it(who.cores, start) : start;
   if (!offered(who.cores, who.estimate)) return beside;
   const Time elsewhere = search(who, start);

@@ -65,6 +65,7 @@ class Compression {
   std::vector<std::pair<Time, Amount>> rises_;
 
   // Those before the present one that were moved by the same time one after the other, and all others before it.
+  bool few_;  // wait: they are tried one by one
   bool may_shift_, shifted_ = false;
   bool know_ends_ = false;
   Time last_end_ = 0;   // of those before, as far as it matters

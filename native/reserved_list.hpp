@@ -9,6 +9,9 @@
 
 namespace schedlab {
 
+// From so many reservations on it pays to know more of them all. Tests make it smaller.
+inline std::size_t deep_queue = 1024;
+
 // One that cannot be planned at all, because of jobs that are believed never to end, has it at the end of time: it
 // takes nothing, and is looked at after all others.
 struct Reserved {
@@ -93,12 +96,11 @@ class ReservedList : public ShiftedList<Reserved, Extremes, 32> {
 
   bool exact() const { return exact_; }  // all times and estimates are
 
-  // So many that it pays to know more of them all.
   bool deep() {
-    if (size() >= kDeep && !deep_) {
+    if (size() >= deep_queue && !deep_) {
       deep_ = true;
       for (Position p; !at_end(p); p = next(p)) estimates_[of_size((*this)[p].cores)].insert((*this)[p].estimate);
-    } else if (size() < kDeep / 4 && deep_) {
+    } else if (size() < deep_queue / 4 && deep_) {
       drop_estimates();
     }
     return deep_;
@@ -112,8 +114,6 @@ class ReservedList : public ShiftedList<Reserved, Extremes, 32> {
   }
 
  private:
-  static constexpr std::size_t kDeep = 256;
-
   static std::size_t of_size(Amount cores) {
     return static_cast<std::size_t>(std::bit_width(static_cast<std::uint32_t>(cores)));
   }

@@ -512,6 +512,11 @@ class ClusterView:
     def partitions(self) -> dict[str, tuple[str, ...]]:
         """the groups of each"""
 
+def set_deep_queue(reservations: int) -> int:
+    """
+    From how many reservations on conservative backfilling moves many at once; gives what it was. For tests: schedules are the same.
+    """
+
 class Pairs:
     """How fast applications run beside one another."""
 

@@ -1,18 +1,22 @@
 """Conservative backfilling with hundreds of jobs waiting that end early: what moves many reservations at once.
 
-A queue is deep for the core from 256 reservations on. There the oracle is slow, so each job's start is compared with a
-plan made by brute force: at each early end, every reservation is tried again at every step of the plan.
+A queue is deep for the core from 1,024 reservations on, here from far fewer. Each job's start is compared with a plan
+made by brute force (at each early end, every reservation is tried again at every step of the plan), and, in more
+circumstances, with what comes out if no queue is deep, which is compared with the oracle elsewhere.
 """
 
 from __future__ import annotations
 
 import bisect
 import heapq
+from collections.abc import Iterator
 from random import Random
+from typing import Any
 
 import pytest
 
 import schedlab as sl
+from schedlab._core import set_deep_queue
 
 Job = tuple[int, float, float]  # cores, limit, run time
 
@@ -67,6 +71,13 @@ def brute_force(jobs: list[Job], cores: int, order: list[int]) -> list[float]:
     return starts
 
 
+@pytest.fixture(autouse=True)
+def deep() -> Iterator[None]:
+    before = set_deep_queue(16)
+    yield
+    set_deep_queue(before)
+
+
 @pytest.mark.parametrize("order", ["fcfs", "sjf"])
 @pytest.mark.parametrize("whole", [True, False], ids=["seconds", "fractions"])
 @pytest.mark.parametrize("seed", range(2))
@@ -86,3 +97,47 @@ def test_deep_queues_move_as_by_brute_force(order: str, whole: bool, seed: int) 
     queue = sorted(range(number), key=lambda job: (jobs[job][1], job)) if order == "sjf" else list(range(number))
     found = dict(zip(run.jobs["sequence"].to_list(), run.jobs["start"].to_list(), strict=True))
     assert [found[job] for job in range(number)] == brute_force(jobs, cores, queue)
+
+
+def some_jobs(random: Random, cores: int) -> dict[str, list[float]]:
+    """That come in bursts, most of them end early, some leave the queue before."""
+    number = random.choice((60, 300, 600))
+    widest = random.choice((1, cores // 2, cores))
+    lengths = random.choice(([600], [1, 60, 600, 3600], list(range(1, 1000)), [10.1, 300.7, 4000.3]))
+    bursts = [0, *(random.uniform(0, 50_000) for _ in range(random.randrange(4)))]
+    jobs: dict[str, list[float]] = {"submit": [], "count": [], "limit": [], "runtime": [], "cancel": []}
+    for _ in range(number):
+        limit = float(random.choice(lengths))
+        submit = float(int(random.choice(bursts)))
+        jobs["submit"].append(submit)
+        jobs["count"].append(random.randint(1, widest))
+        jobs["limit"].append(limit)
+        jobs["runtime"].append(float(int(limit * random.choice((1, random.random(), random.random())))))
+        jobs["cancel"].append(submit + random.randrange(20_000) if random.random() < 0.05 else float("inf"))
+    return jobs
+
+
+@pytest.mark.parametrize("machine", ["pool:32", "8x4", "32x1"])
+@pytest.mark.parametrize("seed", range(25))
+def test_deep_queues_have_the_schedules_of_others(machine: str, seed: int) -> None:
+    random = Random(seed)
+    jobs = some_jobs(random, 32)
+    policy = random.choice(
+        (
+            "conservative",
+            "conservative:order=sjf",
+            "conservative:order=lxf",
+            "conservative:order=random",
+            "conservative",
+        )
+    )
+    options: dict[str, Any] = random.choice(
+        ({}, {}, {"passes": "event"}, {"estimate": "limit*3"}, {"estimate": "last-two"}, {"estimate": "exact"})
+    )
+    found = []
+    for reservations in (1 << 40, 4, 40):
+        set_deep_queue(reservations)
+        run = sl.simulate(sl.Workload.of(**jobs), sl.read_cluster(machine), policy, **options)
+        found.append(run.jobs.select("sequence", "start", "end", "state", "nodes", "backfilled"))
+    assert found[1].equals(found[0])
+    assert found[2].equals(found[0])
