@@ -134,7 +134,7 @@ def test_how_many_and_how_long() -> None:
     assert until.tolist() == submit[submit < 3600].tolist()
     assert len(columns(generate(model, span=3600, jobs=5), "id")[0]) == 5
     assert len(columns(generate(model, span=3600, jobs=10**6), "id")[0]) == len(until)
-    for wrong, words in (({}, "no end"), ({"jobs": 0}, "at least 1"), ({"span": 0.0}, "above 0")):
+    for wrong, words in (({}, "no end"), ({"jobs": 0}, "expected 1 to"), ({"span": 0.0}, "above 0")):
         with pytest.raises(InputError, match=words):
             generate(model, **wrong)  # type: ignore[arg-type]
 

@@ -25,8 +25,8 @@ import schedlab
 ROOT = Path(schedlab.__file__).parent
 ANYWHERE = {"search", "sub", "subn", "split", "findall", "finditer"}  # which begin at every place of the text
 AT_THE_START = {"match", "fullmatch"}
-# Characters: an exponential expression is seen at the first ones, a cubic one at the next, a quadratic one takes seconds
-# for the last.
+# Characters: an exponential expression is seen at the first ones, a cubic one at the next, a quadratic one takes
+# seconds for the last.
 LENGTHS = (12, 16, 20, 24, 600, 2_000, 20_000)
 SLOW = 0.1  # seconds of processor time: a linear one takes a hundredth of that
 

@@ -79,7 +79,10 @@ def test_disk_error(tmp_path, monkeypatch):
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr("pathlib.Path.open", fail)
-    assert parts(failure(path)) == (str(path), "cannot be read: Input/output error", "")
+    assert parts(failure(path)) == (
+        *(str(path), "cannot be read: Input/output error"),
+        "the disk, or the way to it, fails: look at it, or choose another one",
+    )
 
 
 def test_empty_file(tmp_path):

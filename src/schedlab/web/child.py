@@ -186,11 +186,12 @@ def message(errors: str, code: int) -> tuple[str, str]:
     """What the command printed of its failure: the errors and the hint, as they stood there."""
     lines = errors.splitlines()
     starts = [at for at, line in enumerate(lines) if line.startswith(("error: ", "interrupted: "))]
+    said = "\n".join(line for line in lines if line.strip())[-2000:]
+    last = lines[starts[0]] if starts else said.rpartition("\n")[2]
+    if last.startswith("error: not enough memory ") or any(word in last for word in ("MemoryError", "bad_alloc")):
+        hint = "the command line has as much as there is; schedlab web --memory SIZE allows more here"
+        return "needed more memory than a process may have here", hint
     if not starts:
-        said = "\n".join(line for line in lines if line.strip())[-2000:]
-        if any(word in said.rpartition("\n")[2] for word in ("MemoryError", "bad_alloc")):
-            hint = "the command line has as much as there is; schedlab web --memory SIZE allows more here"
-            return "needed more memory than a process may have here", hint
         return said or f"the command ended with code {code}", ""
     text = "\n".join(lines[starts[0] :]).partition(": ")[2]
     if len(starts) > 1:  # several at once, each with its hint

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from schedlab.files.formats import Format, named, recognise, to_write
-from schedlab.model.arguments import check_arguments
 from schedlab.model.errors import InputError
 from schedlab.model.workload import Workload
 from schedlab.workload.options import ReadOptions
@@ -68,7 +67,6 @@ def reader_for(path: Path, reader: Reader | None = None) -> Callable[[Path, Read
     if isinstance(reader, Format):
         return reader.reader()
     if reader is not None:
-        check_arguments("str | Callable | None", reader=reader)
         return lambda log, _options: read_with(reader, log)
     return (recognise(path, (SWF, FOREIGN, *FORMATS[1:])) or SWF).reader()
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from schedlab.model.arguments import check_arguments
 from schedlab.model.errors import InputError
 from schedlab.model.workload import Workload
 
@@ -51,6 +52,7 @@ def read_with(reader: Plugged, log: Path) -> Workload:
         with plugin.blamed():
             workload = plugin.make()(log)
     else:
+        check_arguments("str | Callable | None", reader=plugin)
         workload = plugin(log)
     if not isinstance(workload, Workload):
         found = type(workload).__name__
