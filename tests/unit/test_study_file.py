@@ -150,6 +150,16 @@ def test_repetitions_share_seeds_between_policies() -> None:
     assert len({run.identity for run in runs}) == len(runs)
 
 
+def test_no_two_repetitions_have_the_same_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it comes with 32 bits and a million of them."""
+    monkeypatch.setattr(
+        "schedlab.experiment.plan.repetition_seed", lambda _seed, repetition: 2**32 - 1 - repetition % 2
+    )
+    runs = plan(study(repetitions="repetitions = 6 #"))
+    assert len({run.seed for run in runs}) == 6
+    assert len({run.identity for run in runs}) == len(runs)
+
+
 NAMED = GOOD.replace('["fcfs", "easy"]', '[{ name = "plain", policy = "fcfs" }, { name = "filled", policy = "easy" }]')
 
 

@@ -76,9 +76,12 @@ def plan(study: Study) -> list[PlannedRun]:
     """All runs of a study. Those that share a workload follow one another, so that it is made once."""
     points = sorted(study.points(), key=lambda point: workload_key(point, 0))  # stable: then in the order of the file
     content = lru_cache(maxsize=None, typed=True)(_content)
-    runs = []
+    runs, seeds = [], set[int]()
     for repetition in range(study.repetitions):
         seed = repetition_seed(study.seed, repetition)
+        while seed in seeds:  # of some hundred thousand repetitions, two are likely to have the same
+            seed = (seed + 1) % 2**32
+        seeds.add(seed)
         runs += [PlannedRun(identity(point, seed, study, content), point, repetition, seed) for point in points]
     _refuse_equal(runs[: len(points)], study)
     return runs
