@@ -26,7 +26,7 @@ import httpx2
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.system.test_web_process import JSON, children
+from tests.system.test_web_process import JSON, children, read_of
 from tests.web_attacks import another_works, closed, most_memory, person, refusal, request, space_of
 from tests.web_process import Process, serving_process
 from tests.web_server import LOG
@@ -257,7 +257,7 @@ def test_another_account_of_the_machine_gets_nothing(folder: Path, tmp_path: Pat
             ran = subprocess.run(["python3", "-c", LOOK, place, "x", *files], capture_output=True, text=True)
             assert ran.stdout.split() == ["403"] * 4 + ["refused"] * 4, ran.stderr
             every = [process.pid, *children(process.pid)]
-            assert not [pid for pid in every if token.encode() in Path(f"/proc/{pid}/cmdline").read_bytes()]
+            assert not [pid for pid in every if token.encode() in read_of(pid, "cmdline")]
             assert token not in (tmp_path / "started").read_text()
         finally:
             process.terminate()
