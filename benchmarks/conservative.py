@@ -55,7 +55,8 @@ def deep_lines(settings: Settings) -> Iterator[Line]:
         last = queue == DEEP[-1]
         what = f"{queue:,} jobs at once that end early, 480 cores"
         yield Line("deep", what, seconds[0], "s", at_most=120 if last else None, note=f"EASY takes {seconds[1]:.2f} s")
-    note = f"{queues[0]:,} to {queues[-1]:,} jobs, least squares"
+    last_step = _exponent([float(queue) for queue in queues[-2:]], spent[-2:])
+    note = f"{queues[0]:,} to {queues[-1]:,} jobs, least squares; {last_step:.2f} between the last two"
     exponent = _exponent([float(queue) for queue in queues], spent)
     yield Line("deep", "time grows as the jobs to the power of", exponent, "", at_most=1.5, note=note)
 
